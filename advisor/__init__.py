@@ -1,0 +1,1 @@
+"""wm-place: which cluster can take the whole gang."""
