@@ -1,0 +1,261 @@
+"""What a cluster had at one moment, reduced to what an answer depends on.
+
+Nodes are kept as columns (one array or code per fact, one row per node) because a question looks at thousands of nodes
+and few facts; everything else is a plain tuple. Nothing here knows where the facts came from or what will be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.labels import HostPort, Labels, NodeSelector, PodAffinityTerm, Taint, Toleration
+from advisor.quantity import Amounts
+
+T = TypeVar("T")
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded(Generic[T]):
+    """A value per node, stored as a code into the distinct `values`; most facts have few of them."""
+
+    values: tuple[T, ...]
+    codes: NDArray[np.int32]
+
+    def where(self, accepts: Callable[[T], bool]) -> Mask:
+        """The nodes whose value is accepted; asks once per distinct value."""
+        return np.array([accepts(value) for value in self.values], dtype=np.bool_)[self.codes]
+
+    def of(self, row: int) -> T:
+        return self.values[int(self.codes[row])]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """What a node's own status says about taking pods. `marks`: known signs on it (`catalog/accelerators.yaml`)."""
+
+    ready: bool = True
+    unschedulable: bool = False
+    deleting: bool = False
+    marks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """All nodes, a row each, sorted by name. Amounts are base units.
+
+    allocatable  resource → n, what the node offers to pods (`pods` is its number of slots)
+    requested    resource → n, what pods on it ask for; may exceed allocatable
+    standing     resource → n, the part of `requested` that belongs to the node itself (DaemonSet and static pods)
+    labels       label key → value per node, None where it is missing
+    """
+
+    names: tuple[str, ...]
+    allocatable: Mapping[str, Column]
+    requested: Mapping[str, Column]
+    standing: Mapping[str, Column]
+    labels: Mapping[str, Coded[str | None]]
+    taints: Coded[tuple[Taint, ...]]
+    states: Coded[NodeState]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def free(self, resource: str) -> Column:
+        """Allocatable less requested, per node; negative where pods hold more than the node still offers."""
+        return self._column(self.allocatable, resource) - self._column(self.requested, resource)
+
+    def room(self, resource: str) -> Column:
+        """What would be free if only the node's own pods were on it."""
+        return self._column(self.allocatable, resource) - self._column(self.standing, resource)
+
+    def offered(self, resource: str) -> Column:
+        return self._column(self.allocatable, resource)
+
+    def label(self, key: str) -> Coded[str | None]:
+        return self.labels.get(key) or Coded((None,), np.zeros(len(self), dtype=np.int32))
+
+    def labels_of(self, row: int) -> dict[str, str]:
+        pairs = ((key, column.of(row)) for key, column in self.labels.items())
+        return {key: value for key, value in pairs if value is not None}
+
+    def _column(self, table: Mapping[str, Column], resource: str) -> Column:
+        column = table.get(resource)
+        return column if column is not None else np.zeros(len(self), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class PodSet:
+    """Bound, unfinished pods that affinity terms cannot tell apart, and how many of them each node has."""
+
+    namespace: str
+    labels: Labels
+    nodes: Mapping[str, int]
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    standing: bool = False
+    terminating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PortUse:
+    node: str
+    port: HostPort
+    standing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nominated:
+    """A pending pod for which kube-scheduler holds room on `node` against pods of its priority or lower."""
+
+    node: str
+    namespace: str
+    priority: int
+    requests: Amounts
+    ports: tuple[HostPort, ...] = ()
+    labels: Labels = ()
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    scheduler: str = "default-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """`count` pending pods without a node, alike in priority and requests: competitors for the same room."""
+
+    priority: int
+    requests: Amounts
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A ResourceQuota scope as scopeSelector states it; a plain `scopes` entry has operator Exists and no values."""
+
+    name: str
+    operator: str = "Exists"
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """A ResourceQuota. Keys are the API's; amounts are millicores for cpu keys and whole units otherwise.
+
+    `used` is None while the quota controller has not filled in the status.
+    """
+
+    namespace: str
+    name: str
+    hard: Amounts
+    used: Amounts | None
+    scopes: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRangeItem:
+    """One entry of a LimitRange: `type` Container or Pod; amounts in thousandths, ratios in thousandths."""
+
+    type: str
+    default: Amounts = field(default_factory=dict)
+    default_request: Amounts = field(default_factory=dict)
+    minimum: Amounts = field(default_factory=dict)
+    maximum: Amounts = field(default_factory=dict)
+    ratio: Amounts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRange:
+    namespace: str
+    name: str
+    items: tuple[LimitRangeItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClass:
+    name: str
+    value: int
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeClass:
+    name: str
+    overhead: Amounts = field(default_factory=dict)
+    node_labels: Labels = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    name: str
+    labels: Labels = ()
+    node_selector: str = ""
+    """Annotation of the PodNodeSelector admission plugin, as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeClaim:
+    """A PersistentVolumeClaim and, when it is bound, the nodes that its PersistentVolume can be used from."""
+
+    namespace: str
+    name: str
+    phase: str
+    access_modes: tuple[str, ...] = ()
+    deleting: bool = False
+    volume: str = ""
+    reach: NodeSelector | None = None
+    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that could not be read: `what` (a resource such as `pods`, or `cluster`), `why` (a code), a sentence."""
+
+    what: str
+    why: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterSnapshot:
+    """One cluster at `taken_at`. Empty tuples mean "there are none"; what could not be read has a Gap instead.
+
+    namespaces    None: none were recorded, so nothing is known about which exist
+    api_groups    API groups served; None: not known
+    scope         namespaces whose quotas, limit ranges and claims were read; None: all of them
+    served_by_dra extended resource names that some DeviceClass offers
+    queues        (namespace, name) of Kueue LocalQueues
+    labels        those of the cluster entry in clusters.yaml, for policies
+    """
+
+    name: str
+    taken_at: datetime | None
+    nodes: Nodes
+    pods: tuple[PodSet, ...] = ()
+    ports: tuple[PortUse, ...] = ()
+    nominated: tuple[Nominated, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    namespaces: tuple[Namespace, ...] | None = None
+    volume_claims: tuple[VolumeClaim, ...] = ()
+    served_by_dra: frozenset[str] = frozenset()
+    queues: tuple[tuple[str, str], ...] = ()
+    api_groups: frozenset[str] | None = None
+    version: str = ""
+    scope: tuple[str, ...] | None = None
+    labels: Labels = ()
+    gaps: tuple[Gap, ...] = ()
+
+    def gap(self, what: str) -> Gap | None:
+        return next((gap for gap in self.gaps if gap.what == what), None)
+
+    def namespace(self, name: str) -> Namespace | None:
+        return next((space for space in self.namespaces or () if space.name == name), None)

@@ -1,0 +1,115 @@
+"""What `fit` found out about one workload on one cluster, for `model` and `explain` to use.
+
+The name is kube-scheduler's (`framework.Diagnosis`): which nodes were turned down, by which filter, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from advisor.cluster import Mask
+from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
+from advisor.quantity import Amounts
+from advisor.verdict import Reason
+from advisor.workload import Role
+
+
+@dataclass(frozen=True, slots=True)
+class PodShape:
+    """A pod as this cluster would admit it; pods of equal shape are interchangeable.
+
+    requests, limits  base units; requests include one `pods` slot
+    unstated          of cpu and memory: requests and limits that some container leaves open (`requests.cpu`, …)
+    """
+
+    namespace: str
+    requests: Amounts
+    limits: Amounts = field(default_factory=dict)
+    labels: Labels = ()
+    nodes: NodeSelector = ANYWHERE
+    tolerations: tuple[Toleration, ...] = ()
+    affinity: tuple[PodAffinityTerm, ...] = ()
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    ports: tuple[HostPort, ...] = ()
+    node_name: str = ""
+    scheduler: str = "default-scheduler"
+    priority: int = 0
+    priority_class: str = ""
+    has_deadline: bool = False
+    best_effort: bool = False
+    unstated: frozenset[str] = frozenset()
+    most_per_container: Amounts = field(default_factory=dict)
+    volume_claims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rejection:
+    """The nodes that one rule turns down for one role, whatever the other rules say.
+
+    `doubt`: the nodes are not surely unfit, a fact is missing; a yes may not use them, a no may not rest on them.
+    """
+
+    reason: Reason
+    nodes: Mask
+    doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoleFit:
+    """One role on one cluster: its shape there and every rejection, in the order of kube-scheduler's filters."""
+
+    role: Role
+    shape: PodShape
+    rejections: tuple[Rejection, ...]
+
+    def allowed(
+        self, nodes: int, *, without: Collection[str] = (), lasting_only: bool = False, hopeful: bool = False
+    ) -> Mask:
+        """The nodes left when the rules whose code is in `without` are lifted.
+
+        lasting_only  as if the cluster were empty of ordinary pods
+        hopeful       doubts are resolved in the pod's favour
+        """
+        mask = np.ones(nodes, dtype=np.bool_)
+        for rejection in self.rejections:
+            lifted = rejection.reason.code in without
+            if lifted or (lasting_only and not rejection.reason.lasting) or (hopeful and rejection.doubt):
+                continue
+            mask &= ~rejection.nodes
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a key of a ResourceQuota has left, and what one pod of each role takes of it (`fixed`: the object itself).
+
+    `left` is None while the quota's use is not known yet; `hard` is its ceiling.
+    """
+
+    quota: str
+    key: str
+    hard: int
+    left: int | None
+    per_pod: Mapping[str, int]
+    fixed: int = 0
+
+    def of(self, sizes: Mapping[str, int]) -> int:
+        return self.fixed + sum(amount * sizes.get(role, 0) for role, amount in self.per_pod.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Diagnosis:
+    """Everything `fit` says about a workload on a cluster.
+
+    refusals  reasons about the cluster as a whole: no pod of some role could be created there
+    doubts    facts that are missing or not modelled; `Reason.lasting` is False where they can only forbid
+    """
+
+    roles: tuple[RoleFit, ...]
+    charges: tuple[Charge, ...] = ()
+    refusals: tuple[Reason, ...] = ()
+    doubts: tuple[Reason, ...] = ()
+    notes: tuple[str, ...] = ()

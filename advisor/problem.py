@@ -1,0 +1,109 @@
+"""The packing question of one cluster as sets and whole numbers, and its outcome. No Kubernetes words.
+
+Roles are numbered 0..R-1, bins (nodes) 0..B-1, resources 0..K-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Two pods whose roles are a pair may not share a domain; a pair (r, r) allows one pod of r a domain.
+
+    domain[b] is the domain of bin b, -1 where the rule does not hold. `pairs` are ordered (r ≤ q).
+    """
+
+    pairs: frozenset[tuple[int, int]]
+    domain: Ints
+
+    @property
+    def singletons(self) -> bool:
+        """Does each domain hold one bin only, so that the rule is about single bins?"""
+        held = self.domain[self.domain >= 0]
+        return len(np.unique(held)) == len(held)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At every stage:  fixed + Σ per_pod[r] · size[r] ≤ limit, over the roles alive then."""
+
+    per_pod: tuple[int, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`count` equal groups of members[r] pods; a smaller size keeps whole groups, at least one."""
+
+    count: int
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Put wanted[r] pods of every role r into bins.
+
+    need     R×K, what one pod takes            free     B×K, what a bin has, ≥ 0
+    allowed  R×B, may role r use bin b          stages   R pairs: first and last stage in which r is alive
+    least    R, a smaller answer needs at least these; least_total: and this many pods in all
+    fresh    B, bins that are still whole; using one costs more than using a broken one
+    slack    B, orders equal bins: the less slack, the sooner it is used
+    """
+
+    wanted: tuple[int, ...]
+    need: Ints
+    free: Ints
+    allowed: Flags
+    stages: tuple[tuple[int, int], ...]
+    fresh: Flags
+    slack: Ints
+    apart: tuple[Apart, ...] = ()
+    budgets: tuple[Budget, ...] = ()
+    least: tuple[int, ...] = ()
+    least_total: int = 0
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def roles(self) -> range:
+        return range(len(self.wanted))
+
+    @property
+    def bins(self) -> int:
+        return int(self.free.shape[0])
+
+    def alive(self) -> list[tuple[int, ...]]:
+        """The roles alive at each stage, each distinct set once, supersets only."""
+        last = max((end for _, end in self.stages), default=0)
+        sets = {tuple(r for r in self.roles if self.stages[r][0] <= s <= self.stages[r][1]) for s in range(last + 1)}
+        return sorted(one for one in sets if not any(set(one) < set(other) for other in sets))
+
+
+Assignment = Mapping[int, Mapping[int, int]]
+"""Role → bin → pods; zero counts are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found.
+
+    placed      the pods that were put somewhere (None: the search ended at its limit)
+    complete    does it hold what was asked for; if not, `proof` says how the no was shown
+    proof       "count": a sum that a reader can redo; "solver": shown twice, by two different searches
+    """
+
+    placed: Assignment | None
+    complete: bool
+    proof: str = ""
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        return {role: sum(bins.values()) for role, bins in (self.placed or {}).items()}

@@ -1,0 +1,78 @@
+"""What one pod asks of a node: kube-scheduler's formula over its containers.
+
+Mirrors k8s.io/component-helpers/resource `PodRequests` and `PodLimits` (KEP-753 sidecars, KEP-2837 pod level).
+Amounts of containers are thousandths, the result is in base units (`quantity.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from advisor.quantity import Amounts, base_units
+
+PODS = "pods"
+"""The pod slot of a node, handled as a resource of which every pod takes one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """An init container's amounts; `sidecar` when it has `restartPolicy: Always` and so keeps running."""
+
+    amounts: Amounts
+    sidecar: bool = False
+
+
+def pod_total(
+    containers: Iterable[Amounts],
+    inits: Iterable[Init] = (),
+    pod_level: Amounts | None = None,
+    overhead: Amounts | None = None,
+) -> dict[str, int]:
+    """The effective request (or limit) of a pod in base units, without names whose amount is zero.
+
+    Containers and sidecars add up; an ordinary init container counts with the sidecars started before it, and the
+    larger of the two sides wins, resource by resource. Pod-level cpu, memory and hugepages replace that sum.
+    """
+    running: dict[str, int] = {}
+    for amounts in containers:
+        _add(running, amounts)
+    peak, sidecars = _init_peak(inits)
+    _add(running, sidecars)
+    for name, amount in peak.items():
+        running[name] = max(running.get(name, 0), amount)
+    for name, amount in (pod_level or {}).items():
+        if may_be_pod_level(name):
+            running[name] = amount
+    _add(running, overhead or {})
+    return {name: base_units(name, amount) for name, amount in running.items() if amount}
+
+
+def may_be_pod_level(name: str) -> bool:
+    return name in ("cpu", "memory") or name.startswith("hugepages-")
+
+
+def _init_peak(inits: Iterable[Init]) -> tuple[dict[str, int], dict[str, int]]:
+    """The most that is held at once during initialisation, and what the sidecars hold after it."""
+    peak: dict[str, int] = {}
+    sidecars: dict[str, int] = {}
+    for init in inits:
+        if init.sidecar:
+            _add(sidecars, init.amounts)
+            held: Mapping[str, int] = sidecars
+        else:
+            held = dict(sidecars)
+            _add(held, init.amounts)
+        for name, amount in held.items():
+            peak[name] = max(peak.get(name, 0), amount)
+    return peak, sidecars
+
+
+def _add(total: dict[str, int], amounts: Amounts) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def is_extended(name: str) -> bool:
+    """An extended resource: a qualified name outside `kubernetes.io/` (nvidia.com/gpu, rdma/hca, …)."""
+    return "/" in name and not name.partition("/")[0].endswith("kubernetes.io")

@@ -1,0 +1,142 @@
+"""The answer: reasons, placements, verdicts and the report.
+
+Reasons carry codes and numbers; only `explain/sentences.py` turns them into English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from advisor.cluster import Gap
+from advisor.quantity import Amounts
+from advisor.workload import Workload
+
+FITS, REDUCED, FULL, NEVER, UNKNOWN = "fits", "fits-reduced", "full", "never", "unknown"
+VERDICTS = (FITS, REDUCED, FULL, NEVER, UNKNOWN)
+"""In the order of preference of model.md 1, except that `unknown` never outranks a sure answer a user can act on."""
+
+ANY_ORDER, THIS_ASSIGNMENT = "any-order", "this-assignment"
+
+CODES: Mapping[str, str] = {
+    "insufficient-<resource>": "the nodes that may take the pod have too little of a resource left",
+    "fragmentation": "the total is enough, but no packing puts every pod on a node",
+    "no-such-resource": "no node offers the resource at all",
+    "cordoned": "nodes are marked unschedulable",
+    "not-ready": "nodes do not report Ready",
+    "node-going-away": "nodes are being deleted, scaled down or replaced",
+    "virtual-node": "virtual nodes stand for another cluster and say nothing of single machines",
+    "taint": "a taint is not tolerated",
+    "node-name": "the template names a node that is not there",
+    "node-affinity": "nodeSelector or required node affinity does not match",
+    "host-port": "a host port is taken, by a pod that is there or by another pod of the gang",
+    "anti-affinity": "required anti-affinity keeps pods apart",
+    "shared-gpu": "the node offers time slices of GPUs, not whole ones",
+    "gpu-sharing-limit": "the node serves one shared GPU per container and no more",
+    "gpu-reconfiguring": "the node's MIG layout is being changed",
+    "hami-split": "HAMi splits the node's GPUs, so their count says nothing about whole ones",
+    "dra-served": "a DeviceClass serves the resource on this node through DRA",
+    "admission-toleration": "an admission plugin may add the toleration that is missing",
+    "nominated": "room is held for a pod of equal or higher priority",
+    "pvc-missing": "a PersistentVolumeClaim is missing, lost or being deleted",
+    "pvc-zone": "a bound volume cannot be used from there",
+    "pvc-in-use": "a claim with ReadWriteOncePod cannot serve more than one pod",
+    "resource-quota": "a ResourceQuota has too little left",
+    "quota-must-specify": "a ResourceQuota demands requests or limits that a container does not state",
+    "limitrange": "a LimitRange refuses the pod",
+    "invalid-template": "the API server refuses the pod",
+    "namespace-missing": "the namespace does not exist",
+    "runtimeclass-missing": "the RuntimeClass does not exist",
+    "runtimeclass-conflict": "the RuntimeClass asks for a node label that the template contradicts",
+    "priorityclass-missing": "the PriorityClass does not exist",
+    "unsupported": "a field is in use that no rule here evaluates",
+    "unreadable": "a fact that the answer needs could not be read",
+    "solver-limit": "the search for a packing stopped at its limit",
+    "no-nodes": "the cluster has no nodes",
+}
+"""Every reason code and what it means; `insufficient-<resource>` stands for one code per resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something does not go: a code of `CODES` and numbers in base units.
+
+    `lasting`: emptying the cluster of ordinary pods would not help. `subject` names the taint, label expression, quota,
+    claim or field concerned. `nodes` counts the nodes that stop here first; 0 for a reason about the whole cluster.
+    """
+
+    code: str
+    filter: str = ""
+    subject: str = ""
+    lasting: bool = True
+    resource: str = ""
+    needs: int | None = None
+    has: int | None = None
+    role: str = ""
+    nodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change that would make the workload fit, re-solved and true. `kind`: add-nodes, fewer-replicas, …"""
+
+    kind: str
+    subject: str = ""
+    count: int = 0
+    role: str = ""
+    detail: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Role → node → pods, and how sure it is that an ordinary scheduler arrives there."""
+
+    assignment: Mapping[str, Mapping[str, int]]
+    assurance: str = THIS_ASSIGNMENT
+
+    @property
+    def size(self) -> dict[str, int]:
+        return {role: sum(nodes.values()) for role, nodes in self.assignment.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one cluster can do for one workload.
+
+    placement  present for `fits` and `fits-reduced`
+    free       free units of the accelerator asked for, on nodes that may take some role; None: none was asked for
+    largest    role → pods of the largest part of the gang that fits at once; None where it was not worked out
+    reasons    why not, the decisive one first; doubts: what keeps it from being sure
+    """
+
+    cluster: str
+    verdict: str
+    placement: Placement | None = None
+    free: int | None = None
+    largest: Mapping[str, int] | None = None
+    reasons: tuple[Reason, ...] = ()
+    doubts: tuple[Reason, ...] = ()
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    taken_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All verdicts for one workload, ranked, and the cluster chosen (None: none may be)."""
+
+    workload: Workload
+    verdicts: tuple[Verdict, ...]
+    choice: Verdict | None
+    accelerator: str = ""
+    shapes: Mapping[str, Amounts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to a question. `as_of`: when it was asked; ages are counted from there."""
+
+    as_of: datetime
+    answers: tuple[Answer, ...]

@@ -1,0 +1,186 @@
+"""What is asked for: a workload, its roles, and the pods that its controller will create.
+
+Knows no kind by name and no cluster. A `PodTemplate` is what the manifest says; what a cluster makes of it (LimitRange,
+RuntimeClass, priority) is a `PodShape` (`diagnosis.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from advisor.errors import Fault, Where
+from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
+from advisor.quantity import Amounts
+
+Stage = tuple[int, int]
+"""First and last stage (inclusive) in which a role's pods are alive; stages follow one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container of a template; amounts in thousandths, as written (no default applied)."""
+
+    name: str
+    requests: Amounts = field(default_factory=dict)
+    limits: Amounts = field(default_factory=dict)
+    ports: tuple[HostPort, ...] = ()
+    sidecar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PodAmounts:
+    """Pod-level `spec.resources`, in thousandths."""
+
+    requests: Amounts = field(default_factory=dict)
+    limits: Amounts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """A pod as its controller will submit it, reduced to what scheduling and admission look at.
+
+    `namespaces` of affinity terms are filled in with the workload's own where the manifest left them out. `used` lists
+    the paths of fields that bear on placement and that no rule of ours reads (capacity.md 0.3).
+    """
+
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...] = ()
+    pod_level: PodAmounts | None = None
+    overhead: Amounts = field(default_factory=dict)
+    labels: Labels = ()
+    annotations: Labels = ()
+    nodes: NodeSelector = ANYWHERE
+    tolerations: tuple[Toleration, ...] = ()
+    affinity: tuple[PodAffinityTerm, ...] = ()
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    volume_claims: tuple[str, ...] = ()
+    device_claims: tuple[DeviceClaim, ...] = ()
+    node_name: str = ""
+    scheduler: str = "default-scheduler"
+    runtime_class: str = ""
+    priority_class: str = ""
+    priority: int | None = None
+    service_account: str = ""
+    gates: tuple[str, ...] = ()
+    has_deadline: bool = False
+    host_network: bool = False
+    used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClaim:
+    """An entry of `spec.resourceClaims`: a claim of its own for each pod (`template`) or one shared claim (`claim`)."""
+
+    name: str
+    claim: str = ""
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRequest:
+    """All pods of one unit of a role want one domain of `key`; `exclusive`: no other unit may share that domain.
+
+    `unit` names what is kept together (the role, one group, one child job); `path` is where the manifest says so.
+    """
+
+    key: str
+    unit: str
+    exclusive: bool
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Pods that are interchangeable: `replicas` of one template.
+
+    `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
+    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known).
+    """
+
+    name: str
+    replicas: int
+    template: PodTemplate
+    minimum: int
+    maximum: int | None = None
+    component: str = ""
+    instance: str = ""
+    starts_after: str = ""
+    injected: bool = False
+    stage: Stage = (0, 0)
+    topology: tuple[TopologyRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GangGroup:
+    """`count` groups, each needing its `members` (role name → pods) at once."""
+
+    count: int
+    members: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was decided on the way and is worth saying: a default applied, a pod added."""
+
+    rule: str
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmodelled:
+    """A request in the manifest that no rule here evaluates yet.
+
+    `restricts`: it can only forbid places, so a no without it is still a no. `needs`: the API group that must be served
+    for it to mean anything; empty when it always does.
+    """
+
+    path: str
+    text: str
+    restricts: bool = True
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Which definition read the workload, where it came from (builtin, file, cluster), the kinds that it creates."""
+
+    name: str
+    origin: str
+    child_kinds: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One object that creates pods. `faults` not empty: nothing about roles may be relied on."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    source: Where
+    definition: Definition
+    roles: tuple[Role, ...] = ()
+    groups: tuple[GangGroup, ...] = ()
+    min_available: int | None = None
+    labels: Labels = ()
+    notes: tuple[Note, ...] = ()
+    unmodelled: tuple[Unmodelled, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+    @property
+    def api_group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def pods(self) -> int:
+        return sum(role.replicas for role in self.roles)
+
+    @property
+    def last_stage(self) -> int:
+        return max((role.stage[1] for role in self.roles), default=0)
