@@ -214,7 +214,7 @@ class VolumeClaim:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that could not be read: `what` (a resource such as `pods`, or `cluster`), `why` (a code), a sentence."""
+    """Something that could not be read: `what` (a resource such as `pods`, or `cluster`), `why` (a code), in words."""
 
     what: str
     why: str

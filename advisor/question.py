@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from advisor.accelerators import Accelerators
@@ -35,6 +35,6 @@ class Question:
     clusters: tuple[ClusterSnapshot, ...]
     policy: Policy
     as_of: datetime
-    accelerators: Accelerators = Accelerators()
-    limits: Limits = Limits()
+    accelerators: Accelerators = field(default_factory=Accelerators)
+    limits: Limits = field(default_factory=Limits)
     assume_namespaces: frozenset[str] = frozenset()
