@@ -19,16 +19,23 @@ MEANINGS = (TIME_SLICED, ONE_PER_CONTAINER, RECONFIGURING, SPLIT)
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
-    """On nodes whose label satisfies `label`, or that carry `annotation`, `resource` (a pattern) has this meaning."""
+class Mark:
+    """A node on which the counts of `resource` (a name or pattern) have the meaning `means`, one of `MEANINGS`."""
 
     resource: str
     means: str
-    label: Requirement | None = None
-    annotation: str = ""
 
     def concerns(self, resource: str) -> bool:
         return fnmatchcase(resource, self.resource)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Nodes whose label satisfies `label`, or that carry `annotation`, bear this mark."""
+
+    mark: Mark
+    label: Requirement | None = None
+    annotation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.accelerators import Mark
 from advisor.labels import HostPort, Labels, NodeSelector, PodAffinityTerm, Taint, Toleration
 from advisor.quantity import Amounts
 
@@ -39,12 +40,15 @@ class Coded(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """What a node's own status says about taking pods. `marks`: known signs on it (`catalog/accelerators.yaml`)."""
+    """What a node's own status says about taking pods.
+
+    `marks`: what its labels and annotations say about its accelerators, by the signs of `catalog/accelerators.yaml`.
+    """
 
     ready: bool = True
     unschedulable: bool = False
     deleting: bool = False
-    marks: frozenset[str] = frozenset()
+    marks: frozenset[Mark] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from advisor.cluster import Mask
+from advisor.cluster import Column, Mask
 from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
 from advisor.quantity import Amounts
 from advisor.verdict import Reason
@@ -22,6 +22,7 @@ class PodShape:
     """A pod as this cluster would admit it; pods of equal shape are interchangeable.
 
     requests, limits  base units; requests include one `pods` slot
+    one_of_many       the pod is part of a gang in which other pods hold the same accelerator
     unstated          of cpu and memory: requests and limits that some container leaves open (`requests.cpu`, …)
     """
 
@@ -40,6 +41,7 @@ class PodShape:
     priority_class: str = ""
     has_deadline: bool = False
     best_effort: bool = False
+    one_of_many: bool = False
     unstated: frozenset[str] = frozenset()
     most_per_container: Amounts = field(default_factory=dict)
     volume_claims: tuple[str, ...] = ()
@@ -100,16 +102,39 @@ class Charge:
         return self.fixed + sum(amount * sizes.get(role, 0) for role, amount in self.per_pod.items())
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A fact that is missing or not modelled. `restricts`: whatever it is, it can only forbid, so a no stays a no."""
+
+    reason: Reason
+    restricts: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Supply:
+    """Resource → base units per node that a pod of the workload may take, never negative.
+
+    now      what is free, less room held for nominated pods
+    hopeful  the same with every doubt about an amount resolved in the pod's favour
+    emptied  what would be free without ordinary pods
+    """
+
+    now: Mapping[str, Column]
+    hopeful: Mapping[str, Column]
+    emptied: Mapping[str, Column]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Diagnosis:
     """Everything `fit` says about a workload on a cluster.
 
-    refusals  reasons about the cluster as a whole: no pod of some role could be created there
-    doubts    facts that are missing or not modelled; `Reason.lasting` is False where they can only forbid
+    refusals  reasons about the cluster as a whole: pods of some role cannot be created there at all
+    notes     codes of `verdict.NOTES` with their numbers, none of which changes the verdict
     """
 
     roles: tuple[RoleFit, ...]
+    supply: Supply
     charges: tuple[Charge, ...] = ()
     refusals: tuple[Reason, ...] = ()
-    doubts: tuple[Reason, ...] = ()
-    notes: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    notes: tuple[Reason, ...] = ()

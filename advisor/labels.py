@@ -142,10 +142,13 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class Toleration:
+    """`seconds`: how long a NoExecute taint is borne (None: for ever); it does not matter for placing."""
+
     key: str = ""
     operator: str = "Equal"
     value: str = ""
     effect: str = ""
+    seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
         """The operators Gt and Lt sit behind an alpha gate that is off by default, so they tolerate nothing here."""

@@ -1,7 +1,7 @@
 """What one pod asks of a node: kube-scheduler's formula over its containers.
 
 Mirrors k8s.io/component-helpers/resource `PodRequests` and `PodLimits` (KEP-753 sidecars, KEP-2837 pod level).
-Amounts of containers are thousandths, the result is in base units (`quantity.py`).
+All amounts are thousandths until `in_base_units` (`quantity.py`).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Init:
     sidecar: bool = False
 
 
-def pod_total(
+def pod_sum(
     containers: Iterable[Amounts],
     inits: Iterable[Init] = (),
     pod_level: Amounts | None = None,
     overhead: Amounts | None = None,
 ) -> dict[str, int]:
-    """The effective request (or limit) of a pod in base units, without names whose amount is zero.
+    """The effective request (or limit) of a pod in thousandths; a name that some container states at zero is kept.
 
     Containers and sidecars add up; an ordinary init container counts with the sidecars started before it, and the
     larger of the two sides wins, resource by resource. Pod-level cpu, memory and hugepages replace that sum.
@@ -45,7 +45,22 @@ def pod_total(
         if may_be_pod_level(name):
             running[name] = amount
     _add(running, overhead or {})
-    return {name: base_units(name, amount) for name, amount in running.items() if amount}
+    return running
+
+
+def pod_total(
+    containers: Iterable[Amounts],
+    inits: Iterable[Init] = (),
+    pod_level: Amounts | None = None,
+    overhead: Amounts | None = None,
+) -> dict[str, int]:
+    """`pod_sum` in base units: what the scheduler compares with a node."""
+    return in_base_units(pod_sum(containers, inits, pod_level, overhead))
+
+
+def in_base_units(thousandths: Amounts) -> dict[str, int]:
+    """Rounded up once for the pod, as the scheduler does; names that come to nothing are left out."""
+    return {name: base_units(name, amount) for name, amount in thousandths.items() if amount}
 
 
 def may_be_pod_level(name: str) -> bool:

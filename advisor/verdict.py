@@ -58,6 +58,21 @@ CODES: Mapping[str, str] = {
 """Every reason code and what it means; `insufficient-<resource>` stands for one code per resource."""
 
 
+NOTES: Mapping[str, str] = {
+    "waiting-pods": "pending pods of the same or higher priority may take the room first",
+    "other-scheduler": "another scheduler than kube-scheduler places the pods and may have rules of its own",
+    "scheduling-gates": "the pods wait until their scheduling gates are removed",
+    "skips-scheduler": "the template names its node, so the scheduler does not look at the pod",
+    "bounded-toleration": "a NoExecute taint is tolerated for a limited time only, then the pod is evicted",
+    "queue-not-served": "the manifest names a queue of a system that is not installed there",
+    "kinds-not-recorded": "the recording holds no objects of some kinds, so there are taken to be none",
+    "namespace-assumed": "the namespace is not recorded or will be created, and is taken to be there",
+    "not-checked": "an object that the pods refer to was not looked up",
+    "host-network-without-ports": "pods on the host network that declare no ports may clash when they run",
+}
+"""Remarks that do not change a verdict, by code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why something does not go: a code of `CODES` and numbers in base units.
@@ -118,7 +133,7 @@ class Verdict:
     reasons: tuple[Reason, ...] = ()
     doubts: tuple[Reason, ...] = ()
     changes: tuple[Change, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     gaps: tuple[Gap, ...] = ()
     taken_at: datetime | None = None
 

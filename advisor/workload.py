@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from advisor.errors import Fault, Where
 from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
 from advisor.quantity import Amounts
+from advisor.resources import Init, pod_sum
 
 Stage = tuple[int, int]
 """First and last stage (inclusive) in which a role's pods are alive; stages follow one another."""
@@ -66,6 +67,19 @@ class PodTemplate:
     has_deadline: bool = False
     host_network: bool = False
     used: tuple[str, ...] = ()
+
+    def requests(self, overhead: Amounts | None = None) -> dict[str, int]:
+        """What one pod asks of a node, in thousandths."""
+        inits = [Init(container.requests, container.sidecar) for container in self.init_containers]
+        level = self.pod_level.requests if self.pod_level else None
+        return pod_sum([container.requests for container in self.containers], inits, level, overhead)
+
+    def limits(self, overhead: Amounts | None = None) -> dict[str, int]:
+        """The pod's limits, in thousandths; overhead counts only where there is a limit at all (`PodLimits`)."""
+        inits = [Init(container.limits, container.sidecar) for container in self.init_containers]
+        level = self.pod_level.limits if self.pod_level else None
+        limits = pod_sum([container.limits for container in self.containers], inits, level)
+        return {name: amount + (overhead or {}).get(name, 0) for name, amount in limits.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,93 @@
+"""May a pod of this shape run on these nodes, and if not, why? One file per filter of kube-scheduler.
+
+A filter yields, for one pod shape, the nodes that it turns down with the reason. What depends on where the other pods
+of the gang land is a constraint (`model`), not a filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from advisor.accelerators import Accelerators
+from advisor.cluster import ClusterSnapshot
+from advisor.diagnosis import Diagnosis, PodShape, Rejection, RoleFit
+from advisor.fit import (
+    admission,
+    affinity,
+    devices,
+    health,
+    interpod,
+    ports,
+    quota,
+    resources,
+    taints,
+    unmodelled,
+    volumes,
+)
+from advisor.workload import Role, Workload
+
+Filter = Callable[[PodShape, ClusterSnapshot], Iterator[Rejection]]
+
+FILTERS: Mapping[str, Filter] = {
+    "NodeUnschedulable": health.examine,
+    "NodeName": affinity.examine_name,
+    "TaintToleration": taints.examine,
+    "NodeAffinity": affinity.examine,
+    "NodePorts": ports.examine,
+    "NodeResourcesFit": resources.examine,
+    "VolumeBinding": volumes.examine,
+    "InterPodAffinity": interpod.examine,
+    "Devices": devices.examine,
+}
+"""In the order in which kube-scheduler runs them; a node is counted where it fails first."""
+
+
+def examine(
+    workload: Workload, cluster: ClusterSnapshot, accelerators: Accelerators, assume: bool = False
+) -> Diagnosis:
+    """Every role against every node. `assume`: the namespace will be created where it is missing."""
+    admitted = {role.name: admission.admit(role.template, workload.namespace, cluster) for role in workload.roles}
+    shapes = _with_company(workload, {name: pod for name, (pod, _) in admitted.items()}, accelerators)
+    pods = [(shapes[role.name], role.replicas) for role in workload.roles]
+    created = [role for role in workload.roles if role.replicas]
+    return Diagnosis(
+        roles=tuple(
+            RoleFit(role, shapes[role.name], tuple(rejections(shapes[role.name], cluster))) for role in created
+        ),
+        supply=resources.supply([shapes[role.name] for role in created], cluster),
+        charges=tuple(quota.charges(workload, shapes, cluster)),
+        refusals=(
+            *unmodelled.refusals(workload, cluster, assume),
+            *(replace(reason, role=role.name) for role in created for reason in admitted[role.name][1]),
+            *quota.refusals(workload, {role.name: shapes[role.name] for role in created}, cluster),
+            *volumes.refusals(pods, cluster),
+        ),
+        doubts=(
+            *unmodelled.doubts(workload, shapes, cluster, assume),
+            *quota.doubts(workload, cluster),
+            *volumes.doubts(pods, cluster),
+        ),
+        notes=tuple(unmodelled.notes(workload, shapes, cluster, assume)),
+    )
+
+
+def rejections(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
+    """All that turns the pod down anywhere, in filter order; rejections of no node are left out."""
+    for name, examined in FILTERS.items():
+        for rejection in examined(pod, cluster):
+            if rejection.nodes.any():
+                yield replace(rejection, reason=replace(rejection.reason, filter=name))
+
+
+def _with_company(workload: Workload, shapes: Mapping[str, PodShape], known: Accelerators) -> dict[str, PodShape]:
+    """Mark pods that share their gang with other holders of an accelerator."""
+    together = {role for group in workload.groups for role in group.members}
+    holders = [role for role in workload.roles if role.name in together and known.main(shapes[role.name].requests)]
+    many = sum(_at_once(role, workload) for role in holders) > 1
+    names = {role.name for role in holders} if many else set()
+    return {name: replace(pod, one_of_many=name in names) for name, pod in shapes.items()}
+
+
+def _at_once(role: Role, workload: Workload) -> int:
+    return max(group.members.get(role.name, 0) for group in workload.groups)

@@ -1,0 +1,75 @@
+"""kube-scheduler's NodeResourcesFit: what a pod asks for, its slot included, against what is left on a node.
+
+A pod that asks for none of a resource is not hindered where more of it is held than the node still offers. Room that
+the scheduler holds for nominated pods of at least the pod's priority is not there for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from advisor.cluster import ClusterSnapshot, Column, Mask, Nodes
+from advisor.diagnosis import PodShape, Rejection, Supply
+from advisor.resources import PODS
+from advisor.verdict import Reason
+
+PLENTY = 1 << 60
+"""More of anything than a cluster has: stands for an amount that is not known to be limited."""
+
+
+def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
+    nodes = cluster.nodes
+    held = _held([pod], cluster, pod.priority)
+    for resource, need in pod.requests.items():
+        by_dra = served_by_dra(resource, cluster)
+        if by_dra.any():
+            yield Rejection(Reason("dra-served", resource=resource), by_dra, doubt=True)
+        too_small = (nodes.room(resource) < need) & ~by_dra
+        busy = (nodes.free(resource) < need) & ~too_small & ~by_dra
+        spoken_for = (nodes.free(resource) - held.get(resource, 0) < need) & ~too_small & ~busy & ~by_dra
+        yield Rejection(_short(resource, need, nodes, lasting=True), too_small)
+        yield Rejection(_short(resource, need, nodes, lasting=False), busy)
+        yield Rejection(Reason("nominated", resource=resource, needs=need, lasting=False), spoken_for)
+
+
+def _short(resource: str, need: int, nodes: Nodes, *, lasting: bool) -> Reason:
+    nowhere = not (nodes.offered(resource) > 0).any()
+    code = "no-such-resource" if nowhere else f"insufficient-{resource.rpartition('/')[2]}"
+    return Reason(code, resource=resource, needs=need, lasting=lasting)
+
+
+def served_by_dra(resource: str, cluster: ClusterSnapshot) -> Mask:
+    """Nodes without a device plugin's count of a resource that a DeviceClass offers (KEP-5004): not "0 devices"."""
+    offered = cluster.nodes.offered(resource)
+    return offered <= 0 if resource in cluster.served_by_dra else np.zeros(len(offered), dtype=np.bool_)
+
+
+def supply(pods: Sequence[PodShape], cluster: ClusterSnapshot) -> Supply:
+    """What each node has for the gang, by resource that some pod of it asks for.
+
+    Where the pods differ in priority, room held for a pod in between is not counted in `now` and is in `hopeful`.
+    """
+    nodes = cluster.nodes
+    held = _held(pods, cluster, min((pod.priority for pod in pods), default=0))
+    surely_held = _held(pods, cluster, max((pod.priority for pod in pods), default=0))
+    now, hopeful, emptied = {}, {}, {}
+    for name in sorted({name for pod in pods for name in pod.requests}):
+        now[name] = np.maximum(nodes.free(name) - held.get(name, 0), 0)
+        left = np.maximum(nodes.free(name) - surely_held.get(name, 0), 0)
+        hopeful[name] = np.where(served_by_dra(name, cluster), PLENTY, left)
+        emptied[name] = np.maximum(nodes.room(name), 0)
+    return Supply(now, hopeful, emptied)
+
+
+def _held(pods: Sequence[PodShape], cluster: ClusterSnapshot, priority: int) -> Mapping[str, Column]:
+    """Room held on each node for nominated pods of `priority` or more; a scheduler honours only its own."""
+    held: dict[str, Column] = {}
+    schedulers = {pod.scheduler for pod in pods}
+    rows = {name: row for row, name in enumerate(cluster.nodes.names)} if cluster.nominated else {}
+    for pending in cluster.nominated:
+        if pending.node in rows and pending.scheduler in schedulers and pending.priority >= priority:
+            for name, amount in {**pending.requests, PODS: 1}.items():
+                held.setdefault(name, np.zeros(len(cluster.nodes), dtype=np.int64))[rows[pending.node]] += amount
+    return held
