@@ -70,15 +70,17 @@ class RoleFit:
     def allowed(
         self, nodes: int, *, without: Collection[str] = (), lasting_only: bool = False, hopeful: bool = False
     ) -> Mask:
-        """The nodes left when the rules whose code is in `without` are lifted.
+        """The nodes left when the rules in `without` are lifted; an entry is a code, or `code=subject` for one case.
 
         lasting_only  as if the cluster were empty of ordinary pods
         hopeful       doubts are resolved in the pod's favour
         """
         mask = np.ones(nodes, dtype=np.bool_)
         for rejection in self.rejections:
-            lifted = rejection.reason.code in without
-            if lifted or (lasting_only and not rejection.reason.lasting) or (hopeful and rejection.doubt):
+            code, subject = rejection.reason.code, rejection.reason.subject
+            if code in without or f"{code}={subject}" in without or (hopeful and rejection.doubt):
+                continue
+            if lasting_only and not rejection.reason.lasting:
                 continue
             mask &= ~rejection.nodes
         return mask
@@ -124,6 +126,39 @@ class Supply:
     emptied: Mapping[str, Column]
 
 
+SURE, HOPEFUL, EMPTIED = "now", "hopeful", "emptied"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Which facts hold when a gang is tried on a cluster.
+
+    supply   SURE: as read; HOPEFUL: doubts resolved in favour; EMPTIED: as if no ordinary pod were there
+    without  rules that are lifted, as `code` or `code=subject`
+    added    (row, count): so many further empty nodes like the one in that row
+    freed    (row, resource, amount): so much more of it is free there
+    sizes    (role, pods): other numbers than the workload's own
+    """
+
+    supply: str = SURE
+    without: frozenset[str] = frozenset()
+    added: tuple[tuple[int, int], ...] = ()
+    freed: tuple[tuple[int, str, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
+
+
+AS_READ = World()
+
+
+@dataclass(frozen=True, slots=True)
+class KeepApart:
+    """Pods of two roles (or two pods of one) may not share a domain of `key`; "" is the node itself."""
+
+    roles: tuple[str, str]
+    key: str
+    code: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Diagnosis:
     """Everything `fit` says about a workload on a cluster.
@@ -134,6 +169,7 @@ class Diagnosis:
 
     roles: tuple[RoleFit, ...]
     supply: Supply
+    apart: tuple[KeepApart, ...] = ()
     charges: tuple[Charge, ...] = ()
     refusals: tuple[Reason, ...] = ()
     doubts: tuple[Doubt, ...] = ()

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from advisor.cluster import Gap
-from advisor.quantity import Amounts
 from advisor.workload import Workload
 
 FITS, REDUCED, FULL, NEVER, UNKNOWN = "fits", "fits-reduced", "full", "never", "unknown"
@@ -146,7 +145,6 @@ class Answer:
     verdicts: tuple[Verdict, ...]
     choice: Verdict | None
     accelerator: str = ""
-    shapes: Mapping[str, Amounts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

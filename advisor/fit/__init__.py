@@ -6,12 +6,13 @@ of the gang land is a constraint (`model`), not a filter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 
 from advisor.accelerators import Accelerators
 from advisor.cluster import ClusterSnapshot
-from advisor.diagnosis import Diagnosis, PodShape, Rejection, RoleFit
+from advisor.diagnosis import Diagnosis, KeepApart, PodShape, Rejection, RoleFit
 from advisor.fit import (
     admission,
     affinity,
@@ -56,6 +57,7 @@ def examine(
             RoleFit(role, shapes[role.name], tuple(rejections(shapes[role.name], cluster))) for role in created
         ),
         supply=resources.supply([shapes[role.name] for role in created], cluster),
+        apart=tuple(_apart(created, shapes, cluster)),
         charges=tuple(quota.charges(workload, shapes, cluster)),
         refusals=(
             *unmodelled.refusals(workload, cluster, assume),
@@ -78,6 +80,18 @@ def rejections(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
         for rejection in examined(pod, cluster):
             if rejection.nodes.any():
                 yield replace(rejection, reason=replace(rejection.reason, filter=name))
+
+
+def _apart(created: Sequence[Role], shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[KeepApart]:
+    """Which pods of the gang may not share a node or a domain, and by which rule."""
+    for one, other in combinations_with_replacement(created, 2):
+        if one is other and one.replicas < 2:
+            continue
+        pair = (one.name, other.name)
+        if ports.share(shapes[one.name], shapes[other.name]):
+            yield KeepApart(pair, "", "host-port")
+        for key in sorted(set(interpod.apart(shapes[one.name], shapes[other.name], cluster))):
+            yield KeepApart(pair, key, "anti-affinity")
 
 
 def _with_company(workload: Workload, shapes: Mapping[str, PodShape], known: Accelerators) -> dict[str, PodShape]:

@@ -52,9 +52,10 @@ def domains_of(names: Set[str], key: str, cluster: ClusterSnapshot) -> Mask:
     return column.where(taken.__contains__)
 
 
-def apart(one: PodShape, other: PodShape, labels: Labels) -> Iterator[str]:
-    """The topology keys whose domains two pods of the gang may not share; `labels` are their namespace's."""
+def apart(one: PodShape, other: PodShape, cluster: ClusterSnapshot) -> Iterator[str]:
+    """The topology keys whose domains two pods of the gang may not share, by the terms of either."""
+    spaces = {space.name: space.labels for space in cluster.namespaces or ()}
     for pod, against in ((one, other), (other, one)):
         for term in pod.anti_affinity:
-            if term.covers(against.labels, against.namespace, labels):
+            if _covers(term, against.labels, against.namespace, spaces):
                 yield term.topology_key

@@ -1,0 +1,39 @@
+"""The story, told once: a question in, a report out. No clock, no network, no randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from advisor import explain
+from advisor.judge import judge
+from advisor.question import Question
+from advisor.trial import Trial, accelerator
+from advisor.verdict import FITS, Answer, Report
+from advisor.workload import Workload
+
+
+def advise(question: Question) -> Report:
+    """Every workload on every cluster, in order of arrival; what one is given is charged before the next is asked."""
+    clusters = question.clusters
+    answers = []
+    for workload in question.workloads:
+        trials = {cluster.name: Trial.of(workload, cluster, question) for cluster in clusters}
+        answer = decide(workload, trials, question)
+        answers.append(answer)
+        if answer.choice:
+            charged = trials[answer.choice.cluster].assumed(answer.choice)
+            clusters = tuple(charged if cluster.name == charged.name else cluster for cluster in clusters)
+    return Report(question.as_of, tuple(answers))
+
+
+def decide(workload: Workload, trials: Mapping[str, Trial], question: Question) -> Answer:
+    """A verdict for every cluster, and the one that is chosen."""
+    verdicts = {name: judge(trial) for name, trial in trials.items()}
+    footprints = {name: trial.footprint() for name, trial in trials.items()}
+    labels = {cluster.name: cluster.labels for cluster in question.clusters}
+    choice = explain.choose(list(verdicts.values()), footprints, labels, question.policy)
+    if choice and choice.verdict == FITS:
+        choice = verdicts[choice.cluster] = replace(choice, placement=trials[choice.cluster].arranged())
+    ranked = explain.rank(list(verdicts.values()), choice)
+    return Answer(workload, ranked, choice, accelerator(workload, question))

@@ -1,0 +1,131 @@
+"""The only home of jq: an expression and a document give outputs, as upstream's runner would (definitions.md 4).
+
+All outputs or an error, never a part of them; fewer than 1000; no environment, no modules, no clock-free promise. Both
+ways to run share `run`: `TRUSTED` in this process, for our own catalogue, and `sandbox.SANDBOX` for everybody else's
+definitions. Compiled programs are kept by their text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import jq
+
+from advisor.definitions import expressions
+from advisor.errors import Fault, InputError
+from advisor.files import whole
+
+LIBRARY = Path(jq.__file__).parent
+MOST_OUTPUTS = 999
+_LONGEST_MESSAGE = 200
+_FINITE = 'if any(.. | numbers; isnan or isinfinite) then error("gives a number that is not finite") else . end'
+_COMPILE_ERROR = re.compile(
+    r"jq: error: (?:syntax error, )?(?P<what>.*?) at <\S+>, line (?P<line>\d+), column (?P<column>\d+):"
+)
+_UNDEFINED = re.compile(r"(?P<name>\w+)/0 is not defined")
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A document as jq gets it, written down once for all expressions."""
+
+    data: Any
+    text: str
+
+
+def prepare(data: Any) -> Prepared:
+    """Whole floats become integers and keys are sorted, so that C jq sees what gojq sees (definitions.md 4.2)."""
+    return Prepared(data, json.dumps(_whole(data), sort_keys=True, separators=(",", ":")))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _whole(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_whole(member) for member in value]
+    return whole(value) if isinstance(value, float) else value
+
+
+class Engine(Protocol):
+    """Where expressions run. Both methods raise InputError with jq's reason, cleaned up."""
+
+    def compile(self, text: str, *, names: Collection[str] = (), edits: bool = False) -> None:
+        """Check and compile only. `names`: the variables that an evaluation will give."""
+
+    def evaluate(
+        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = _NOTHING, edits: bool = False
+    ) -> list[Any]:
+        """All outputs. `variables` are bound as `$name`; `edits` as in `expressions.check`."""
+
+
+class Direct:
+    """Runs in this process: no limit of time or memory, so only for expressions of our own."""
+
+    def compile(self, text: str, *, names: Collection[str] = (), edits: bool = False) -> None:
+        program(text, tuple(sorted(names)), edits)
+
+    def evaluate(
+        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = _NOTHING, edits: bool = False
+    ) -> list[Any]:
+        return run(text, document.text, variables, edits)
+
+
+TRUSTED: Engine = Direct()
+
+
+def run(text: str, document: str, variables: Mapping[str, Any], edits: bool) -> list[Any]:
+    compiled = program(text, tuple(sorted(variables)), edits)
+    given = f"[{json.dumps(dict(variables))},{document}]" if variables else document
+    outputs: list[Any] = []
+    try:
+        for output in compiled.input_text(given):
+            if len(outputs) == MOST_OUTPUTS:
+                raise InputError(f"gives more than {MOST_OUTPUTS} outputs")
+            outputs.append(output)
+    except ValueError as error:
+        raise InputError(_short(str(error))) from None
+    return outputs
+
+
+@lru_cache(maxsize=4096)
+def program(text: str, names: tuple[str, ...], edits: bool) -> Any:
+    """The compiled program. Variables travel with the document, so that another value needs no other program."""
+    expressions.check(text, edits=edits)
+    head = f".[0] as {{{', '.join(f'${name}' for name in names)}}} | .[1] | " if names else ""
+    try:
+        return jq.compile(f"{head}({text}\n) | {_FINITE}")
+    except ValueError:
+        raise InputError.of([_not_compiled(text, names)]) from None
+
+
+def _not_compiled(text: str, names: tuple[str, ...]) -> Fault:
+    """Compile `text` by itself, for a message with the user's own lines and columns."""
+    try:
+        jq.compile(text, args=dict.fromkeys(names))
+    except ValueError as error:
+        found = _COMPILE_ERROR.search(str(error))
+        if found:
+            return _placed(text, found["what"], int(found["line"]), int(found["column"]))
+    return Fault("not valid jq")
+
+
+def _placed(text: str, what: str, line: int, column: int) -> Fault:
+    before = text.split("\n")[line - 1].encode()[: column - 1].decode(errors="ignore")
+    at = sum(len(earlier) + 1 for earlier in text.split("\n")[: line - 1]) + len(before)
+    hint = expressions.caret(text, min(at, len(text)))
+    missing = _UNDEFINED.fullmatch(what)
+    if missing:
+        hint += f"\n    a field begins with a dot: .{missing['name']}"
+    return Fault(f"not valid jq: {what.replace('end of file', 'end of expression')}", hint=hint)
+
+
+def _short(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= _LONGEST_MESSAGE else line[: _LONGEST_MESSAGE - 3] + "..."

@@ -1,0 +1,7 @@
+"""From what was found to the answer that is given: verdicts, reasons, changes, and the choice among clusters."""
+
+from advisor.explain.choice import choose, rank
+from advisor.explain.counts import Case, eligible, heaviest, reasons
+from advisor.explain.nearest import changes
+
+__all__ = ["Case", "changes", "choose", "eligible", "heaviest", "rank", "reasons"]

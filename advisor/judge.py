@@ -1,0 +1,111 @@
+"""The verdict of one cluster: a sure yes, a sure no with its kind, or what keeps it from being sure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from advisor import explain, model
+from advisor.diagnosis import EMPTIED, HOPEFUL, World
+from advisor.trial import Trial
+from advisor.verdict import ANY_ORDER, FITS, FULL, NEVER, REDUCED, UNKNOWN, Placement, Reason, Verdict
+
+BLINDLY_OPENED = frozenset({"taint", "node-affinity"})
+"""Rules that a queue of the cluster may lift, by tolerations or labels that it adds to the pods."""
+
+CURED_BY_LIMITRANGE = frozenset({"quota-must-specify", "invalid-template"})
+
+
+def judge(trial: Trial) -> Verdict:
+    """The verdict of one cluster: sure yes, sure no with its kind, or what keeps it from being sure."""
+    verdict = Verdict(
+        trial.cluster.name,
+        UNKNOWN,
+        free=_free(trial),
+        doubts=tuple(doubt.reason for doubt in trial.diagnosis.doubts),
+        notes=trial.diagnosis.notes,
+        gaps=trial.cluster.gaps,
+        taken_at=trial.cluster.taken_at,
+    )
+    if _unreadable(trial):
+        return verdict
+    if not trial.diagnosis.roles and not trial.diagnosis.refusals:
+        return replace(verdict, verdict=UNKNOWN if verdict.doubts else FITS, placement=Placement({}, ANY_ORDER))
+    if trial.diagnosis.refusals:
+        return _refused(trial, verdict)
+    outcome = trial.place()
+    if outcome.placed is None:
+        return replace(verdict, doubts=(*verdict.doubts, Reason("solver-limit", lasting=False)))
+    if outcome.complete:
+        sizes = trial.sizes(outcome)
+        if verdict.doubts:
+            return replace(verdict, largest=sizes)
+        return replace(verdict, verdict=FITS, placement=trial.placement(outcome), largest=sizes)
+    return _not_now(trial, verdict)
+
+
+def _unreadable(trial: Trial) -> bool:
+    return any(trial.cluster.gap(what) for what in ("cluster", "nodes", "pods"))
+
+
+def _refused(trial: Trial, verdict: Verdict) -> Verdict:
+    """No pod of some role can be created there. A LimitRange that could not be read might cure some refusals."""
+    refusals = trial.diagnosis.refusals
+    nothing = {found.role.name: 0 for found in trial.diagnosis.roles}
+    if trial.cluster.gap("limitranges") and {reason.code for reason in refusals} <= CURED_BY_LIMITRANGE:
+        return replace(verdict, doubts=(*verdict.doubts, *refusals), largest=nothing)
+    changes = explain.changes(trial.case(), nothing)
+    return replace(verdict, verdict=NEVER, reasons=explain.reasons(trial.case()), largest=nothing, changes=changes)
+
+
+def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
+    """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits."""
+    doubts = _doubts_that_hide_room(trial)
+    if doubts:
+        return replace(verdict, doubts=doubts)
+    largest = trial.sizes(model.largest(trial.problem(), trial.search))
+    reasons = explain.reasons(trial.case())
+    smaller = model.reduced(trial.problem(), trial.search) if _elastic(trial) else None
+    if smaller and smaller.complete:
+        kind = UNKNOWN if verdict.doubts else REDUCED
+        placement = None if verdict.doubts else trial.placement(smaller)
+        return replace(verdict, verdict=kind, placement=placement, largest=largest, reasons=reasons)
+    kind = FULL if _would_fit_emptied(trial) else NEVER
+    return replace(
+        verdict, verdict=kind, largest=largest, reasons=reasons, changes=explain.changes(trial.case(), largest)
+    )
+
+
+def _elastic(trial: Trial) -> bool:
+    roles = [found.role for found in trial.diagnosis.roles]
+    return bool(trial.workload.min_available) or any(role.minimum < role.replicas for role in roles)
+
+
+def _would_fit_emptied(trial: Trial) -> bool:
+    """Would the same nodes take it without ordinary pods? A search that ends at its limit does not prove a never."""
+    outcome = trial.place(World(supply=EMPTIED))
+    return outcome.complete or outcome.placed is None
+
+
+def _doubts_that_hide_room(trial: Trial) -> tuple[Reason, ...]:
+    """The doubts without which the no would not be sure; none when even the best case is a no."""
+    opening = [doubt.reason for doubt in trial.diagnosis.doubts if not doubt.restricts]
+    without = BLINDLY_OPENED if opening else frozenset()
+    best = World(supply=HOPEFUL, without=without)
+    if not trial.fits(best):
+        return ()
+    nodes = [r.reason for found in trial.diagnosis.roles for r in found.rejections if r.doubt]
+    return tuple(dict.fromkeys([*opening, *nodes, *(doubt.reason for doubt in trial.diagnosis.doubts)]))
+
+
+def _free(trial: Trial) -> int | None:
+    """Free units of the accelerator asked for on nodes that some role may use."""
+    name = trial.accelerator
+    if not name or _unreadable(trial):
+        return None
+    case = trial.case()
+    usable = [explain.eligible(found, case) for found in trial.diagnosis.roles if name in found.shape.requests]
+    if not usable:
+        return 0
+    return int(sum(trial.diagnosis.supply.now[name][np.logical_or.reduce(usable)].tolist()))

@@ -1,0 +1,144 @@
+"""Bytes to the structs of `wire.py`, with kind, object and field in every fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from advisor import quantity
+from advisor.errors import InputError, Path, at
+from advisor.kube import wire
+from advisor.kube.kinds import Kind
+
+T = TypeVar("T")
+Buffer = bytes | bytearray | msgspec.Raw
+
+HEAD = 4096
+"""The server writes the kind and the metadata of a built-in list before its items; this many bytes hold them."""
+
+_PLACE = re.compile(r"(?P<message>.*) - at `(?:key in )?\$(?P<path>.*)`", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_NOTHING = (b"", b"null")
+
+
+class _Titled(Struct):
+    metadata: Any = None
+
+
+@cache
+def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(shape)
+
+
+@cache
+def _list_of(item: Any) -> Any:
+    return msgspec.defstruct("List", [("items", list[item] | None, None)])
+
+
+def objects(kind: Kind, body: Buffer) -> Sequence[Any]:
+    """The items of one page of a list. Raises InputError when they are not what the API promises."""
+    try:
+        return _decoder(_list_of(kind.type)).decode(body).items or ()
+    except msgspec.DecodeError as error:
+        raise _in_list(kind, body, error) from None
+
+
+def one(kind: Kind, body: Buffer) -> Any:
+    """A single object. Raises InputError like `objects`."""
+    try:
+        return _decoder(kind.type).decode(body)
+    except msgspec.DecodeError as error:
+        message, path = parts(error)
+        raise InputError(message, path=(kind.name, _title(body), *path)) from None
+
+
+def plain(shape: type[T], body: Buffer) -> T:
+    """Anything else of `wire.py`. Raises InputError with the path inside it."""
+    try:
+        found: T = _decoder(shape).decode(body)
+    except msgspec.DecodeError as error:
+        message, path = parts(error)
+        raise InputError(message, path=path) from None
+    return found
+
+
+def head(body: bytes | bytearray) -> wire.ListHead:
+    """The kind of a list and its continue token, without reading the items where they come last."""
+    cut = body.find(b'"items":', 0, HEAD)
+    if cut > 0:
+        try:
+            return plain(wire.ListHead, bytes(body[:cut]) + b'"items":null}')
+        except InputError:
+            pass  # the cut went through something else that is called items
+    return plain(wire.ListHead, body)
+
+
+def amounts(raw: Buffer) -> dict[str, int]:
+    """A raw map of quantities in thousandths; empty where there is none."""
+    return {} if bytes(raw) in _NOTHING else thousandths(plain(wire.Quantities, raw))  # type: ignore[arg-type]
+
+
+def requests(raw: Buffer) -> dict[str, int]:
+    """The `requests` of a raw `resources` in thousandths."""
+    if bytes(raw) in _NOTHING:
+        return {}
+    found = plain(wire.Resources, raw).requests
+    with at("requests"):
+        return thousandths(found)
+
+
+def strings(raw: Buffer) -> dict[str, str]:
+    return {} if bytes(raw) in _NOTHING else plain(wire.Strings, raw)  # type: ignore[arg-type]
+
+
+def thousandths(found: wire.Quantities | None) -> dict[str, int]:
+    """Quantities as whole thousandths. Raises InputError for what is no quantity, and for a negative one."""
+    return {name: _thousandths(name, value) for name, value in (found or {}).items()}
+
+
+def _thousandths(name: str, value: wire.Quantity) -> int:
+    with at(name):
+        amount = quantity.parse(value)
+        if amount < 0:
+            raise InputError(f'"{value}" is negative')
+    return amount
+
+
+def _in_list(kind: Kind, body: Buffer, error: msgspec.DecodeError) -> InputError:
+    message, path = parts(error)
+    match path:
+        case ("items", int(index), *rest):
+            return InputError(message, path=(kind.name, _title_in_list(body, index), *rest))
+    return InputError(message, path=(f"{kind.name}List", *path))
+
+
+def parts(error: msgspec.DecodeError) -> tuple[str, Path]:
+    """msgspec's message and its path; keys of maps are `[...]` there, so the path ends before one."""
+    found = _PLACE.fullmatch(str(error))
+    if not found:
+        return f"is not as the Kubernetes API writes it: {error}", ()
+    known = found["path"].partition("[...]")[0]
+    steps = tuple(int(index) if index else name for name, index in _STEP.findall(known))
+    return found["message"].replace("`", ""), steps
+
+
+def _title_in_list(body: Buffer, index: int) -> str:
+    return _name(_decoder(_list_of(_Titled)).decode(body).items[index], f"number {index}")
+
+
+def _title(body: Buffer) -> str:
+    try:
+        return _name(_decoder(_Titled).decode(body), "without a name")
+    except msgspec.DecodeError:
+        return "unreadable"
+
+
+def _name(found: _Titled, otherwise: str) -> str:
+    metadata = found.metadata if isinstance(found.metadata, dict) else {}
+    parts = [part for part in (metadata.get("namespace"), metadata.get("name")) if isinstance(part, str)]
+    return "/".join(parts) or otherwise

@@ -1,0 +1,179 @@
+"""Pods to what they take: a streaming fold, one page after the other, that keeps no pod (capacity.md 1, 2.2, 2.3, 2.6).
+
+Thousands of pods come from few templates, so everything that is worked out from raw JSON (requests, labels) is worked
+out once for equal bytes. The memory of one `Pods` lives as long as one reading of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from advisor.cluster import Nominated, PodSet, PortUse, Waiting
+from advisor.errors import at
+from advisor.kube import decode, wire
+from advisor.kube.affinity import anti_affinity, pinned_node
+from advisor.kube.podrequests import fingerprint, requests
+from advisor.labels import HostPort, Labels, PodAffinityTerm
+from advisor.labels import labels as canonical
+from advisor.quantity import Amounts
+from advisor.resources import PODS
+
+FINISHED = ("Succeeded", "Failed")
+DAEMON_SET = "DaemonSet"
+DEFAULT_SCHEDULER = "default-scheduler"
+
+Asked = tuple[tuple[str, int], ...]
+"""A pod's request as sorted pairs, so that equal requests are found equal."""
+
+
+class _Alike(NamedTuple):
+    """What affinity terms can tell of a bound pod."""
+
+    namespace: str
+    labels: Labels
+    anti_affinity: tuple[PodAffinityTerm, ...]
+    standing: bool
+    terminating: bool
+
+
+class Pods:
+    """`add` pods in any order; the results speak of the nodes that they are asked for."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._on: Counter[tuple[str, Asked, bool]] = Counter()
+        self._sets: defaultdict[_Alike, Counter[str]] = defaultdict(Counter)
+        self._ports: set[tuple[str, HostPort, bool]] = set()
+        self._nominated: list[Nominated] = []
+        self._waiting: Counter[tuple[int, Asked]] = Counter()
+        self._asked: dict[tuple[object, ...], Asked] = {}
+        self._labels: dict[bytes, Labels] = {b"": (), b"null": ()}
+        self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def add(self, pod: wire.Pod) -> None:
+        """Raises InputError for an amount that is no quantity, with the pod and the field."""
+        self.seen += 1
+        if pod.status.phase in FINISHED:
+            return
+        with at("Pod", pod.metadata.title):
+            if pod.spec.node_name:
+                self._occupies(pod, pod.spec.node_name)
+            elif pod.metadata.deletion_timestamp is None and not pod.spec.scheduling_gates:
+                self._pends(pod)
+
+    def _occupies(self, pod: wire.Pod, node: str) -> None:
+        metadata = pod.metadata
+        standing = _stands(metadata)
+        self._on[node, self._request(pod), standing] += 1
+        alike = _Alike(
+            metadata.namespace or "",
+            self._labels_of(metadata.labels),
+            self._terms(pod),
+            standing,
+            metadata.deletion_timestamp is not None,
+        )
+        self._sets[alike][node] += 1
+        for port in host_ports(pod.spec):
+            self._ports.add((node, port, standing))
+
+    def _pends(self, pod: wire.Pod) -> None:
+        """A pod that can only go to one node is as good as there, above all a DaemonSet's on a young node."""
+        node = pinned_node(pod.spec.affinity)
+        if node:
+            self._occupies(pod, node)
+        elif pod.status.nominated_node_name:
+            self._nominated.append(self._nominee(pod, pod.status.nominated_node_name))
+        else:
+            self._waiting[pod.spec.priority or 0, self._request(pod)] += 1
+
+    def _nominee(self, pod: wire.Pod, node: str) -> Nominated:
+        return Nominated(
+            node=node,
+            namespace=pod.metadata.namespace or "",
+            priority=pod.spec.priority or 0,
+            requests=dict(self._request(pod)),
+            ports=tuple(sorted(set(host_ports(pod.spec)))),
+            labels=self._labels_of(pod.metadata.labels),
+            anti_affinity=self._terms(pod),
+            scheduler=pod.spec.scheduler_name or DEFAULT_SCHEDULER,
+        )
+
+    def _request(self, pod: wire.Pod) -> Asked:
+        key = fingerprint(pod)
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = tuple(sorted(requests(pod).items()))
+        return found
+
+    def _labels_of(self, raw: decode.Buffer) -> Labels:
+        key = bytes(raw)
+        found = self._labels.get(key)
+        if found is None:
+            with at("metadata", "labels"):
+                pairs = canonical(decode.strings(raw))
+            found = self._labels[key] = tuple(self._pairs.setdefault(pair, pair) for pair in pairs)
+        return found
+
+    def _terms(self, pod: wire.Pod) -> tuple[PodAffinityTerm, ...]:
+        affinity = pod.spec.affinity
+        if affinity is None or affinity.pod_anti_affinity is None:
+            return ()
+        labels = dict(self._labels_of(pod.metadata.labels))
+        return anti_affinity(affinity.pod_anti_affinity, pod.metadata.namespace or "", labels)
+
+    def nodes(self) -> set[str]:
+        """Every node that some pod is on."""
+        return {node for node, _, _ in self._on}
+
+    def requested(self, *, standing_only: bool = False) -> dict[str, Amounts]:
+        """Node → what the pods on it ask for, their slots included."""
+        uses: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for (node, request, standing), count in self._on.items():
+            if standing or not standing_only:
+                use = uses[node]
+                use[PODS] += count
+                for name, amount in request:
+                    use[name] += amount * count
+        return dict(uses)
+
+    def sets(self, nodes: Collection[str]) -> tuple[PodSet, ...]:
+        found = (_pod_set(alike, counts, nodes) for alike, counts in self._sets.items())
+        return tuple(sorted((pods for pods in found if pods.nodes), key=_order))
+
+    def ports(self, nodes: Collection[str]) -> tuple[PortUse, ...]:
+        return tuple(PortUse(*use) for use in sorted(self._ports) if use[0] in nodes)
+
+    def nominated(self) -> tuple[Nominated, ...]:
+        return tuple(sorted(self._nominated, key=repr))
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        counted = sorted(self._waiting.items())
+        return tuple(Waiting(priority, dict(request), count) for (priority, request), count in counted)
+
+
+def _pod_set(alike: _Alike, counts: Counter[str], nodes: Collection[str]) -> PodSet:
+    there = {node: counts[node] for node in sorted(counts) if node in nodes}
+    return PodSet(alike.namespace, alike.labels, there, alike.anti_affinity, alike.standing, alike.terminating)
+
+
+def _order(pods: PodSet) -> tuple[str, Labels, bool, bool, str]:
+    return pods.namespace, pods.labels, pods.standing, pods.terminating, repr(pods.anti_affinity)
+
+
+def _stands(metadata: wire.PodMetadata) -> bool:
+    """Does the pod belong to the node itself: a DaemonSet's, or the mirror of a static pod?"""
+    if metadata.annotations is not None and metadata.annotations.mirror is not None:
+        return True
+    return any(owner.kind == DAEMON_SET for owner in metadata.owner_references or ())
+
+
+def host_ports(spec: wire.PodSpec) -> Iterator[HostPort]:
+    """Those of containers and sidecars; in the host's network every container port is one."""
+    sidecars = [init for init in spec.init_containers or () if init.restart_policy == "Always"]
+    for container in (*(spec.containers or ()), *sidecars):
+        for port in container.ports or ():
+            number = port.host_port or (port.number if spec.host_network else 0)
+            if number:
+                yield HostPort(number, port.protocol or "TCP", port.host_ip or "0.0.0.0")

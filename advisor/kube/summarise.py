@@ -1,0 +1,148 @@
+"""Objects of a cluster in, its `ClusterSnapshot` out. Pure: it reads no file, no server and no clock.
+
+A `Summary` is fed kind by kind and page by page, and keeps sums, not objects, so a fleet of any size can stream through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from advisor.accelerators import Accelerators
+from advisor.cluster import ClusterSnapshot, Gap, VolumeClaim
+from advisor.kube import admission, kinds, wire
+from advisor.kube.failure import NOT_FOUND
+from advisor.kube.kinds import Kind
+from advisor.kube.nodes import NodeFacts, NodeReader, columns
+from advisor.kube.pods import Pods
+from advisor.kube.volumes import claim
+
+DRA_SERVES_EXTENDED_RESOURCES = (1, 36)
+"""The first version in which DRAExtendedResource is on by default (capacity.md 6.8)."""
+
+_CONVERT: Mapping[Kind, Callable[[Any], Any]] = {
+    kinds.RESOURCE_QUOTA: admission.quota,
+    kinds.LIMIT_RANGE: admission.limit_range,
+    kinds.NAMESPACE: admission.namespace,
+    kinds.PRIORITY_CLASS: admission.priority_class,
+    kinds.RUNTIME_CLASS: admission.runtime_class,
+    kinds.DEVICE_CLASS: lambda found: tuple(admission.extended_resources(found)),
+    kinds.LOCAL_QUEUE: admission.local_queue,
+}
+
+
+class Summary:
+    """Everything that was read of one cluster so far.
+
+    `begin` a kind, then `add` its objects; to begin again forgets them. A kind that was never begun was not read.
+    """
+
+    def __init__(self, accelerators: Accelerators) -> None:
+        self._reader = NodeReader(accelerators)
+        self._nodes: dict[str, NodeFacts] = {}
+        self._pods = Pods()
+        self._kept: dict[Kind, list[Any]] = {}
+
+    def begin(self, kind: Kind) -> None:
+        self._kept[kind] = []
+        if kind is kinds.NODE:
+            self._nodes = {}
+        if kind is kinds.POD:
+            self._pods = Pods()
+
+    def add(self, kind: Kind, objects: Iterable[Any]) -> None:
+        """Raises InputError, with kind, object and field, for an amount that is no quantity."""
+        if kind is kinds.POD:
+            for pod in objects:
+                self._pods.add(pod)
+        elif kind is kinds.NODE:
+            for node in objects:
+                self._nodes[node.metadata.name] = self._reader.facts(node)
+        else:
+            convert = _CONVERT.get(kind)
+            self._kept[kind].extend(map(convert, objects) if convert else objects)
+
+    def begun(self, kind: Kind) -> bool:
+        return kind in self._kept
+
+    def unlisted_nodes(self) -> set[str]:
+        """Nodes that pods are on, and that were not among the nodes: younger than their list, or gone."""
+        return self._pods.nodes() - self._nodes.keys()
+
+    def snapshot(
+        self,
+        name: str,
+        taken_at: datetime | None,
+        *,
+        version: str = "",
+        api_groups: frozenset[str] | None = None,
+        scope: tuple[str, ...] | None = None,
+        gaps: tuple[Gap, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> ClusterSnapshot:
+        claims, unknown = self._claims()
+        return ClusterSnapshot(
+            name=name,
+            taken_at=taken_at,
+            nodes=columns(self._nodes.values(), self._pods.requested(), self._pods.requested(standing_only=True)),
+            pods=self._pods.sets(self._nodes),
+            ports=self._pods.ports(self._nodes),
+            nominated=self._pods.nominated(),
+            waiting=self._pods.waiting(),
+            quotas=self._sorted(kinds.RESOURCE_QUOTA),
+            limit_ranges=self._sorted(kinds.LIMIT_RANGE),
+            priority_classes=self._sorted(kinds.PRIORITY_CLASS),
+            runtime_classes=self._sorted(kinds.RUNTIME_CLASS),
+            namespaces=self._sorted(kinds.NAMESPACE) if self.begun(kinds.NAMESPACE) else None,
+            volume_claims=claims,
+            served_by_dra=self._served_by_dra(version),
+            queues=self._sorted(kinds.LOCAL_QUEUE),
+            api_groups=api_groups,
+            version=version,
+            scope=scope,
+            gaps=_with(gaps, unknown),
+            notes=notes,
+        )
+
+    def _sorted(self, kind: Kind) -> tuple[Any, ...]:
+        return tuple(sorted(self._kept.get(kind, ()), key=_name))
+
+    def _served_by_dra(self, version: str) -> frozenset[str]:
+        known = _minor(version)
+        if known is not None and known < DRA_SERVES_EXTENDED_RESOURCES:
+            return frozenset()
+        return frozenset(name for names in self._kept.get(kinds.DEVICE_CLASS, ()) for name in names)
+
+    def _claims(self) -> tuple[tuple[VolumeClaim, ...], str]:
+        """The claims, and the name of a bound one whose volume was not among the volumes ("" if there is none)."""
+        volumes: dict[str, wire.PersistentVolume] = {
+            volume.metadata.name: volume for volume in self._kept.get(kinds.VOLUME, ())
+        }
+        found = [claim(raw, volumes.get(raw.spec.volume_name or "")) for raw in self._kept.get(kinds.CLAIM, ())]
+        found.sort(key=_name)
+        lost = (f"{one.namespace}/{one.name}" for one in found if one.phase == "Bound" and one.volume not in volumes)
+        return tuple(found), next(lost, "")
+
+
+def nothing(name: str, gaps: tuple[Gap, ...]) -> ClusterSnapshot:
+    """The snapshot of a cluster that could not be read: no nodes, and Gaps that say so."""
+    return ClusterSnapshot(name=name, taken_at=None, nodes=columns((), {}, {}), gaps=gaps)
+
+
+def _with(gaps: tuple[Gap, ...], unknown_volume_of: str) -> tuple[Gap, ...]:
+    if not unknown_volume_of or any(gap.what == kinds.VOLUME.plural for gap in gaps):
+        return gaps
+    text = f"the volume that claim {unknown_volume_of} is bound to was not listed, so its nodes are not known"
+    return (*gaps, Gap(kinds.VOLUME.plural, NOT_FOUND, text))
+
+
+def _name(noun: Any) -> tuple[str, str]:
+    return noun if isinstance(noun, tuple) else (getattr(noun, "namespace", ""), noun.name)
+
+
+def _minor(version: str) -> tuple[int, int] | None:
+    """(1, 36) of v1.36.2, v1.36.0-gke.100 or v1.36+."""
+    found = re.match(r"v(\d+)\.(\d+)", version)
+    return (int(found[1]), int(found[2])) if found else None

@@ -1,0 +1,129 @@
+"""From what `fit` found to a prepared `Problem`: everything numbered, nothing left to look up.
+
+The same builder serves the verdict and every "what would change that": a `World` says which facts hold.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+import numpy as np
+
+from advisor.cluster import Nodes
+from advisor.diagnosis import AS_READ, EMPTIED, HOPEFUL, SURE, Charge, Diagnosis, KeepApart, World
+from advisor.problem import Apart, Budget, Flags, Group, Ints, Problem
+from advisor.workload import Workload
+
+
+def build(
+    diagnosis: Diagnosis, workload: Workload, nodes: Nodes, accelerators: Collection[str], world: World = AS_READ
+) -> Problem:
+    """The problem of one cluster in one world. Bins are the nodes' rows, then the added nodes in order."""
+    names = [fit.role.name for fit in diagnosis.roles]
+    rows = _rows(nodes, world)
+    resources = sorted(diagnosis.supply.now)
+    free = _free(diagnosis, resources, world, rows, len(nodes))
+    wanted = {fit.role.name: fit.role.replicas for fit in diagnosis.roles} | dict(world.sizes)
+    return Problem(
+        wanted=tuple(wanted[name] for name in names),
+        need=_need(diagnosis, resources),
+        free=free,
+        allowed=_allowed(diagnosis, world, rows, len(nodes)),
+        stages=tuple(fit.role.stage for fit in diagnosis.roles),
+        fresh=_fresh(nodes, accelerators, rows),
+        slack=_slack(nodes, accelerators, rows, world),
+        apart=tuple(_apart(diagnosis.apart, names, nodes, rows, world)),
+        budgets=tuple(_budget(charge, names, world) for charge in diagnosis.charges if _counts(charge, world)),
+        least=tuple(min(fit.role.minimum, wanted[fit.role.name]) for fit in diagnosis.roles),
+        least_total=workload.min_available or 0,
+        groups=tuple(Group(g.count, tuple(g.members.get(n, 0) for n in names)) for g in workload.groups),
+    )
+
+
+def _rows(nodes: Nodes, world: World) -> Ints:
+    """For each bin the row of the node that it is, or is like."""
+    added = [np.full(count, row, dtype=np.int64) for row, count in world.added]
+    return np.concatenate([np.arange(len(nodes), dtype=np.int64), *added])
+
+
+def _need(diagnosis: Diagnosis, resources: list[str]) -> Ints:
+    need = [[fit.shape.requests.get(name, 0) for name in resources] for fit in diagnosis.roles]
+    return np.array(need, dtype=np.int64).reshape(len(diagnosis.roles), len(resources))
+
+
+def _free(diagnosis: Diagnosis, resources: list[str], world: World, rows: Ints, nodes: int) -> Ints:
+    """B×K; added nodes are empty but for what belongs to a node itself."""
+    supply = {SURE: diagnosis.supply.now, HOPEFUL: diagnosis.supply.hopeful, EMPTIED: diagnosis.supply.emptied}
+    free = np.stack([supply[world.supply][name] for name in resources], axis=1)
+    for row, resource, amount in world.freed:
+        free[row, resources.index(resource)] += amount
+    empty = np.stack([diagnosis.supply.emptied[name] for name in resources], axis=1)
+    return np.concatenate([free, empty[rows[nodes:]]])
+
+
+def _allowed(diagnosis: Diagnosis, world: World, rows: Ints, nodes: int) -> Flags:
+    def masks(lasting_only: bool) -> Flags:
+        chosen = [
+            fit.allowed(nodes, without=world.without, lasting_only=lasting_only, hopeful=world.supply == HOPEFUL)
+            for fit in diagnosis.roles
+        ]
+        return np.stack(chosen)
+
+    there = masks(world.supply == EMPTIED)
+    return np.concatenate([there, masks(True)[:, rows[nodes:]]], axis=1) if world.added else there
+
+
+def _fresh(nodes: Nodes, accelerators: Collection[str], rows: Ints) -> Flags:
+    """Nodes that offer an accelerator none of which is in use."""
+    whole = np.zeros(len(nodes), dtype=np.bool_)
+    broken = np.zeros(len(nodes), dtype=np.bool_)
+    for name in accelerators:
+        offered = nodes.offered(name)
+        whole |= offered > 0
+        broken |= nodes.free(name) < offered
+    return (whole & ~broken)[rows]
+
+
+def _slack(nodes: Nodes, accelerators: Collection[str], rows: Ints, world: World) -> Ints:
+    """Rank by free accelerators, then by free cpu: equal nodes are used tightest first, added ones last."""
+    free = np.zeros(len(nodes), dtype=np.int64)
+    for name in sorted(accelerators):
+        free += np.maximum(nodes.free(name), 0)
+    order = np.lexsort((nodes.free("cpu"), free))
+    rank = np.empty(len(nodes), dtype=np.int64)
+    rank[order] = np.arange(len(nodes))
+    slack = rank[rows]
+    slack[len(nodes) :] += len(nodes)
+    return slack
+
+
+def _apart(rules: Collection[KeepApart], names: list[str], nodes: Nodes, rows: Ints, world: World) -> list[Apart]:
+    pairs: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for rule in rules:
+        if rule.code not in world.without:
+            one, other = sorted(names.index(role) for role in rule.roles)
+            pairs[rule.key].add((one, other))
+    return [Apart(frozenset(found), _domain(key, nodes, rows)) for key, found in sorted(pairs.items())]
+
+
+def _domain(key: str, nodes: Nodes, rows: Ints) -> Ints:
+    """Per bin the number of its domain of `key`, -1 without the label. A new node has a hostname of its own."""
+    new = np.arange(len(nodes), len(rows), dtype=np.int64)
+    if not key:
+        return np.concatenate([np.arange(len(nodes), dtype=np.int64), new])
+    column = nodes.label(key)
+    numbers = np.array([-1 if value is None else n for n, value in enumerate(column.values)], dtype=np.int64)
+    there = numbers[column.codes]
+    unique = len(set(there[there >= 0].tolist())) == int((there >= 0).sum())
+    like = there[rows[len(nodes) :]]
+    return np.concatenate([there, np.where(like >= 0, new + len(column.values), -1) if unique else like])
+
+
+def _counts(charge: Charge, world: World) -> bool:
+    return "resource-quota" not in world.without and (charge.left is not None or world.supply == EMPTIED)
+
+
+def _budget(charge: Charge, names: list[str], world: World) -> Budget:
+    limit = charge.hard if world.supply == EMPTIED else charge.left
+    return Budget(tuple(charge.per_pod.get(name, 0) for name in names), (limit or 0) - charge.fixed)

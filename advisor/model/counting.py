@@ -1,0 +1,74 @@
+"""What can be settled by sums that a reader can redo: a no without a search, and the best size of a single role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.model.patterns import capacity
+from advisor.problem import Assignment, Ints, Problem
+
+UNBOUNDED = 1 << 30
+"""More pods than any node holds; a cap for counts that nothing else bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """`what` is short: a role's places ("role"), a resource's "total" or a "budget"; its number, needs and has."""
+
+    what: str
+    number: int
+    needs: int
+    has: int
+
+
+def shortage(problem: Problem) -> Shortage | None:
+    """A sum that shows that the whole gang does not fit; None proves nothing."""
+    for role in problem.roles:
+        places = int(capacity(problem, role).sum())
+        if places < problem.wanted[role]:
+            return Shortage("role", role, problem.wanted[role], places)
+    for number, budget in enumerate(problem.budgets):
+        for alive in problem.alive():
+            charged = sum(budget.per_pod[role] * problem.wanted[role] for role in alive)
+            if charged > budget.limit and any(budget.per_pod[role] * problem.wanted[role] for role in alive):
+                return Shortage("budget", number, charged, budget.limit)
+    return _total(problem)
+
+
+def _total(problem: Problem) -> Shortage | None:
+    for alive in problem.alive():
+        for k in range(problem.need.shape[1]):
+            users = [role for role in alive if problem.need[role, k]]
+            needs = sum(int(problem.need[role, k]) * problem.wanted[role] for role in users)
+            bins = problem.allowed[users].any(axis=0)
+            has = sum(problem.free[bins, k].tolist())
+            if needs > has:
+                return Shortage("total", k, needs, has)
+    return None
+
+
+def places(problem: Problem, role: int) -> int:
+    """How many pods of one role alone the bins hold, however many are wanted."""
+    return int(capacity(replace(problem, wanted=(UNBOUNDED,) * len(problem.wanted)), role).sum())
+
+
+def single(problem: Problem) -> Assignment | None:
+    """The most pods of a gang of one role, tightest bins first; None where a sum cannot settle it."""
+    if len(problem.wanted) != 1 or not all(rule.singletons for rule in problem.apart):
+        return None
+    most = problem.wanted[0]
+    for budget in problem.budgets:
+        if budget.per_pod[0] > 0:
+            most = min(most, max(0, budget.limit) // budget.per_pod[0])
+    return {0: fill(capacity(problem, 0), problem, most)}
+
+
+def fill(room: Ints, problem: Problem, most: int) -> dict[int, int]:
+    """Up to `most` pods into bins that hold room[b] each: broken bins before whole ones, then those with less slack."""
+    order = np.lexsort((np.arange(problem.bins), problem.slack, problem.fresh))
+    order = order[room[order] > 0]
+    before = np.cumsum(room[order]) - room[order]
+    taken = np.clip(most - before, 0, room[order])
+    return {int(b): int(n) for b, n in zip(order, taken, strict=True) if n}

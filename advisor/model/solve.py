@@ -1,0 +1,181 @@
+"""Searches for packings. A yes is checked, a no is counted or shown twice, and a search that ends early says so.
+
+The questions: `place` (does the whole gang fit), `arrange` (the least disturbing way), `largest` (how much of it fits
+at once), `reduced` (the largest size that still makes sense). CP-SAT runs with one worker and a deterministic limit,
+so equal problems get equal answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from advisor.model import counting, greedy
+from advisor.model.check import check
+from advisor.model.patterns import Classes, classify
+from advisor.problem import Assignment, Outcome, Problem
+
+if TYPE_CHECKING:
+    from advisor.model.variables import Variables
+
+Bounds = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Limits of a search: CP-SAT's deterministic seconds, and its random seed."""
+
+    deterministic_seconds: float = 20.0
+    seed: int = 1
+
+
+class _LimitError(Exception):
+    """The search ended before it knew."""
+
+
+def place(problem: Problem, search: Search) -> Outcome:
+    """Does the whole gang fit? Complete with an assignment, or not complete with the way the no was shown."""
+    if counting.shortage(problem):
+        return Outcome({}, complete=False, proof="count")
+    quick = greedy.pack(problem)
+    return _yes(problem, quick) if quick is not None else _search(problem, search, _whole(problem))
+
+
+def arrange(problem: Problem, search: Search) -> Outcome:
+    """The whole gang, breaking as few whole bins and using as few bins as can be; for a problem that `place` solved."""
+    from advisor.model.objective import least_disturbance
+
+    outcome = _search(problem, search, _whole(problem), minimise=least_disturbance)
+    return outcome if outcome.complete else place(problem, search)
+
+
+def largest(problem: Problem, search: Search) -> Outcome:
+    """The most pods of the gang that fit at once, regardless of what a start needs."""
+    from advisor.model.objective import most_pods
+
+    single = counting.single(problem)
+    if single is not None:
+        return _yes(problem, single)
+    return _search(problem, search, [(0, wanted) for wanted in problem.wanted], maximise=most_pods)
+
+
+def reduced(problem: Problem, search: Search) -> Outcome:
+    """The largest size at or above the floor that the problem states; not complete when not even that fits."""
+    from advisor.model.objective import most_pods
+
+    bounds = list(zip(problem.least, problem.wanted, strict=True))
+    return _search(problem, search, bounds, maximise=most_pods, floors=True)
+
+
+def _whole(problem: Problem) -> Bounds:
+    return [(wanted, wanted) for wanted in problem.wanted]
+
+
+def _yes(problem: Problem, found: Assignment) -> Outcome:
+    """Believed only after the checker has seen it."""
+    check(problem, found, [sum(found.get(role, {}).values()) for role in problem.roles])
+    return Outcome(found, complete=True)
+
+
+def _search(problem: Problem, search: Search, bounds: Bounds, **aims: Any) -> Outcome:
+    """Search, and where that says "impossible", search again in another way before it is believed."""
+    classes = classify(problem)
+    try:
+        for otherwise in (False, True):
+            found = _run(_model(problem, classes, bounds, **aims), search, otherwise, exact="maximise" in aims)
+            if found is not None:
+                return _yes(problem, found)
+    except _LimitError:
+        return Outcome(None, complete=False)
+    return Outcome({}, complete=False, proof="solver")
+
+
+def _model(
+    problem: Problem,
+    classes: Classes | None,
+    bounds: Bounds,
+    minimise: Callable[[Variables, Problem], Any] | None = None,
+    maximise: Callable[[Variables, Problem], Any] | None = None,
+    floors: bool = False,
+) -> Variables:
+    from advisor.model import constraints, variables
+
+    if classes is None:
+        v = variables.by_bin(problem, bounds)
+        constraints.node_capacity(v, problem)
+        constraints.apart_by_bin(v, problem)
+    else:
+        v = variables.by_pattern(problem, classes, bounds)
+        constraints.apart_by_class(v, problem, classes)
+    constraints.whole_gang(v)
+    constraints.within_budgets(v, problem)
+    if floors:
+        constraints.whole_groups(v, problem)
+        constraints.enough_in_all(v, problem)
+    if minimise:
+        v.model.minimize(minimise(v, problem))
+    if maximise:
+        v.model.maximize(maximise(v, problem))
+    return v
+
+
+def _run(v: Variables, search: Search, otherwise: bool, exact: bool) -> Assignment | None:
+    """An assignment, or None when there is surely none. Raises _LimitError. `exact`: only the proven best will do."""
+    from ortools.sat.python import cp_model
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = search.seed + otherwise
+    solver.parameters.max_deterministic_time = search.deterministic_seconds
+    if otherwise:
+        solver.parameters.cp_model_presolve = False
+        solver.parameters.linearization_level = 0
+    status = solver.solve(v.model)
+    if status == cp_model.INFEASIBLE:
+        return None
+    if status != cp_model.OPTIMAL and (exact or status != cp_model.FEASIBLE):
+        raise _LimitError
+    sizes = [int(solver.value(size)) for size in v.size]
+    return _read_classes(v, solver, sizes) if v.patterns else _read_bins(v, solver, sizes)
+
+
+def _read_bins(v: Variables, solver: Any, sizes: list[int]) -> Assignment:
+    values = [{b: int(solver.value(x)) for b, x in bins.items()} for bins in v.bins]
+    return {role: _trimmed(bins, sizes[role]) for role, bins in enumerate(values)}
+
+
+def _read_classes(v: Variables, solver: Any, sizes: list[int]) -> Assignment:
+    """Give each chosen pattern to bins of its class in their order, then drop what is beyond the sizes."""
+    placed: list[dict[int, int]] = [{} for _ in sizes]
+    limits = _counted(v, solver, sizes)
+    for c, (one, patterns, chosen) in enumerate(v.patterns):
+        counts = [int(solver.value(y)) for y in chosen]
+        rows = np.repeat(patterns, counts, axis=0)
+        for b, pattern in zip(one.bins[: len(rows)].tolist(), rows.tolist(), strict=True):
+            for role, pods in enumerate(pattern):
+                pods = min(pods, limits[role][c])
+                limits[role][c] -= pods
+                if pods:
+                    placed[role][b] = pods
+    return {role: _trimmed(bins, sizes[role]) for role, bins in enumerate(placed)}
+
+
+def _counted(v: Variables, solver: Any, sizes: list[int]) -> list[list[int]]:
+    """How many pods of a role may be read off each class."""
+    if v.counted is None:
+        return [[size] * len(v.patterns) for size in sizes]
+    return [[int(solver.value(x)) for x in row] for row in v.counted]
+
+
+def _trimmed(bins: dict[int, int], size: int) -> dict[int, int]:
+    """At most `size` pods, taken from the bins that come first."""
+    kept: dict[int, int] = {}
+    for b, pods in bins.items():
+        take = min(pods, size)
+        size -= take
+        if take:
+            kept[b] = take
+    return kept

@@ -1,0 +1,102 @@
+"""One workload on one cluster, and every question that is asked about the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from advisor import explain, fit, model
+from advisor.assume import assume
+from advisor.cluster import ClusterSnapshot
+from advisor.diagnosis import AS_READ, Diagnosis, World
+from advisor.explain.choice import Footprint
+from advisor.problem import Outcome, Problem
+from advisor.question import Question
+from advisor.verdict import ANY_ORDER, THIS_ASSIGNMENT, Placement, Verdict
+from advisor.workload import Workload
+
+BLINDLY_USED = frozenset(
+    {"shared-gpu", "gpu-sharing-limit", "gpu-reconfiguring", "hami-split", "dra-served", "admission-toleration"}
+    | {"virtual-node", "node-going-away", "not-ready"}
+)
+"""Rules of ours that kube-scheduler does not have: it may use such nodes, whatever we advise."""
+
+
+def accelerator(workload: Workload, question: Question) -> str:
+    """The accelerator that the workload is about; limits count, because they become requests."""
+    templates = [role.template for role in workload.roles if role.replicas]
+    return question.accelerators.main({name: 1 for t in templates for name in (*t.requests(), *t.limits())})
+
+
+@dataclass
+class Trial:
+    """One workload on one cluster: what `fit` found, and `model` asked about it, each world once."""
+
+    workload: Workload
+    cluster: ClusterSnapshot
+    question: Question
+    diagnosis: Diagnosis
+    outcomes: dict[World, Outcome] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, workload: Workload, cluster: ClusterSnapshot, question: Question) -> Trial:
+        assume_namespace = cluster.name in question.assume_namespaces
+        return cls(workload, cluster, question, fit.examine(workload, cluster, question.accelerators, assume_namespace))
+
+    @property
+    def search(self) -> model.Search:
+        return model.Search(self.question.limits.deterministic_seconds, self.question.limits.seed)
+
+    @property
+    def accelerator(self) -> str:
+        return accelerator(self.workload, self.question)
+
+    def problem(self, world: World = AS_READ) -> Problem:
+        known = self.question.accelerators.among(self.cluster.nodes.allocatable)
+        return model.build(self.diagnosis, self.workload, self.cluster.nodes, known, world)
+
+    def place(self, world: World = AS_READ) -> Outcome:
+        if world not in self.outcomes:
+            self.outcomes[world] = model.place(self.problem(world), self.search)
+        return self.outcomes[world]
+
+    def fits(self, world: World) -> bool:
+        return self.place(world).complete
+
+    def case(self) -> explain.Case:
+        return explain.Case(self.diagnosis, self.cluster.nodes, self.question.accelerators, self.fits)
+
+    def placement(self, outcome: Outcome, assurance: str = THIS_ASSIGNMENT) -> Placement:
+        roles = [found.role.name for found in self.diagnosis.roles]
+        names = self.cluster.nodes.names
+        placed = outcome.placed or {}
+        bins = {roles[r]: {names[b]: n for b, n in sorted(there.items())} for r, there in sorted(placed.items())}
+        return Placement(bins, assurance)
+
+    def arranged(self) -> Placement:
+        """The least disturbing assignment, and whether an ordinary scheduler finds room in any order."""
+        outcome = model.arrange(self.problem(), self.search)
+        return self.placement(outcome, self.assurance())
+
+    def assurance(self) -> str:
+        problem = self.problem()
+        blind = self.problem(World(without=BLINDLY_USED))
+        same = bool((problem.allowed == blind.allowed).all())
+        return ANY_ORDER if same and model.any_order(problem, self.search) else THIS_ASSIGNMENT
+
+    def sizes(self, outcome: Outcome) -> dict[str, int]:
+        return {found.role.name: outcome.sizes.get(r, 0) for r, found in enumerate(self.diagnosis.roles)}
+
+    def assumed(self, verdict: Verdict) -> ClusterSnapshot:
+        """The cluster once this workload's pods are on it."""
+        shapes = {found.role.name: found.shape for found in self.diagnosis.roles}
+        placement = verdict.placement or Placement({})
+        return assume(self.cluster, placement, shapes, self.diagnosis.charges)
+
+    def footprint(self) -> Footprint:
+        if not self.diagnosis.roles:
+            return Footprint(0, 0, 0, 0)
+        problem = self.problem()
+        heavy = self.diagnosis.roles.index(explain.heaviest(self.case()))
+        used = {b for there in (self.place().placed or {}).values() for b in there}
+        broken = sum(bool(problem.fresh[b]) for b in used)
+        return Footprint(model.places(problem, heavy), problem.wanted[heavy], broken, len(used))
