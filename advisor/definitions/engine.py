@@ -1,15 +1,16 @@
 """The only home of jq: an expression and a document give outputs, as upstream's runner would (definitions.md 4).
 
-All outputs or an error, never a part of them; fewer than 1000; no environment, no modules, no clock-free promise. Both
-ways to run share `run`: `TRUSTED` in this process, for our own catalogue, and `sandbox.SANDBOX` for everybody else's
-definitions. Compiled programs are kept by their text.
+All outputs or an error, never a part of them; fewer than 1000; no environment and no modules. There are two ways to run
+it: `TRUSTED` in this process, for our own catalogue, and `sandbox.SANDBOX` for what anybody else wrote. Compiled
+programs are kept by their text.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, Protocol
 
 import jq
 
-from advisor.definitions import expressions
+from advisor.definitions import expressions, tokens
 from advisor.errors import Fault, InputError
 from advisor.files import whole
 
@@ -29,7 +30,7 @@ _COMPILE_ERROR = re.compile(
     r"jq: error: (?:syntax error, )?(?P<what>.*?) at <\S+>, line (?P<line>\d+), column (?P<column>\d+):"
 )
 _UNDEFINED = re.compile(r"(?P<name>\w+)/0 is not defined")
-_NOTHING: Mapping[str, Any] = {}
+NO_VARIABLES: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +43,17 @@ class Prepared:
 
 def prepare(data: Any) -> Prepared:
     """Whole floats become integers and keys are sorted, so that C jq sees what gojq sees (definitions.md 4.2)."""
-    return Prepared(data, json.dumps(_whole(data), sort_keys=True, separators=(",", ":")))
+    with within_depth():
+        return Prepared(data, json.dumps(_whole(data), sort_keys=True, separators=(",", ":")))
+
+
+@contextmanager
+def within_depth() -> Iterator[None]:
+    """An expression can build a value so deep that Python cannot walk it."""
+    try:
+        yield
+    except RecursionError:
+        raise InputError("gives a value that is nested too deeply") from None
 
 
 def _whole(value: Any) -> Any:
@@ -60,7 +71,7 @@ class Engine(Protocol):
         """Check and compile only. `names`: the variables that an evaluation will give."""
 
     def evaluate(
-        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = _NOTHING, edits: bool = False
+        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = NO_VARIABLES, edits: bool = False
     ) -> list[Any]:
         """All outputs. `variables` are bound as `$name`; `edits` as in `expressions.check`."""
 
@@ -72,7 +83,7 @@ class Direct:
         program(text, tuple(sorted(names)), edits)
 
     def evaluate(
-        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = _NOTHING, edits: bool = False
+        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = NO_VARIABLES, edits: bool = False
     ) -> list[Any]:
         return run(text, document.text, variables, edits)
 
@@ -85,10 +96,11 @@ def run(text: str, document: str, variables: Mapping[str, Any], edits: bool) -> 
     given = f"[{json.dumps(dict(variables))},{document}]" if variables else document
     outputs: list[Any] = []
     try:
-        for output in compiled.input_text(given):
-            if len(outputs) == MOST_OUTPUTS:
-                raise InputError(f"gives more than {MOST_OUTPUTS} outputs")
-            outputs.append(output)
+        with within_depth():
+            for output in compiled.input_text(given):
+                if len(outputs) == MOST_OUTPUTS:
+                    raise InputError(f"gives more than {MOST_OUTPUTS} outputs")
+                outputs.append(output)
     except ValueError as error:
         raise InputError(_short(str(error))) from None
     return outputs
@@ -119,7 +131,7 @@ def _not_compiled(text: str, names: tuple[str, ...]) -> Fault:
 def _placed(text: str, what: str, line: int, column: int) -> Fault:
     before = text.split("\n")[line - 1].encode()[: column - 1].decode(errors="ignore")
     at = sum(len(earlier) + 1 for earlier in text.split("\n")[: line - 1]) + len(before)
-    hint = expressions.caret(text, min(at, len(text)))
+    hint = tokens.caret(text, min(at, len(text)))
     missing = _UNDEFINED.fullmatch(what)
     if missing:
         hint += f"\n    a field begins with a dot: .{missing['name']}"

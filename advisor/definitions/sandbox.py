@@ -16,11 +16,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from advisor.definitions import engine
-from advisor.definitions.engine import Engine, Prepared
+from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared, within_depth
 from advisor.errors import Fault, InputError
 
 SECONDS = 2.0
@@ -48,7 +49,7 @@ class Worker:
         self._ask({"text": text, "names": sorted(names), "edits": edits})
 
     def evaluate(
-        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = engine._NOTHING, edits: bool = False
+        self, text: str, document: Prepared, *, variables: Mapping[str, Any] = NO_VARIABLES, edits: bool = False
     ) -> list[Any]:
         outputs: list[Any] = self._ask({"text": text, "variables": dict(variables), "edits": edits}, document)
         return outputs
@@ -82,4 +83,83 @@ class Worker:
         if not line.endswith(b"\n"):
             raise InputError(self._why_ended(process.wait()))
         self._known = document or self._known
-        return json.loads(line)
+        with within_depth():
+            return json.loads(line)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            limits = [str(self.seconds), str(self.memory)]
+            homes = [str(Path(__file__).parents[2]), str(engine.LIBRARY)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _START, *limits, *homes],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={},
+                start_new_session=True,
+            )
+        return self._process
+
+    def _stop(self) -> None:
+        process, self._process, self._known = self._process, None, None
+        if process:
+            process.kill()
+            process.communicate()
+
+    def _why_ended(self, status: int) -> str:
+        match -status:
+            case signal.SIGALRM:
+                return f"did not end within {self.seconds:g} s"
+            case signal.SIGABRT:
+                return f"needs more than {self.memory >> 20} MiB of memory"
+            case number if number > 0:
+                return f"made jq end with signal {number}"
+        raise RuntimeError(f"the jq worker ended with status {status}")
+
+
+SANDBOX: Engine = Worker()
+
+
+def serve() -> None:
+    """The worker's side: one request a line from stdin, one reply a line to stdout, until stdin ends."""
+    seconds = _confine()
+    document = "null"
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        document = request.get("document", document)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        reply = _reply(request, document)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.stdout.buffer.write(reply + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _confine() -> float:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    memory = int(sys.argv[2])
+    limits = {resource.RLIMIT_AS: memory, resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_NOFILE: 3}
+    for limit, most in limits.items():
+        with suppress(ValueError):  # macOS takes no limit on memory; the timer ends the worker there
+            resource.setrlimit(limit, (most, most))
+    return float(sys.argv[1])
+
+
+def _reply(request: dict[str, Any], document: str) -> bytes:
+    try:
+        with within_depth():
+            reply = json.dumps({"outputs": _outputs(request, document)}).encode()
+    except InputError as error:
+        return json.dumps({"faults": [{"message": f.message, "hint": f.hint} for f in error.faults]}).encode()
+    except MemoryError:
+        return b'{"faults": [{"message": "needs too much memory"}]}'
+    if len(reply) > _MOST_REPLY:
+        return b'{"faults": [{"message": "gives more than 64 MiB"}]}'
+    return reply
+
+
+def _outputs(request: dict[str, Any], document: str) -> list[Any] | None:
+    if "names" in request:
+        engine.program(request["text"], tuple(request["names"]), request["edits"])
+        return None
+    return engine.run(request["text"], document, request["variables"], request["edits"])

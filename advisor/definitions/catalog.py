@@ -1,0 +1,119 @@
+"""Finds the definition of a kind: in files named by the user, the user's folder, a cluster, or our own catalogue.
+
+The first of these that has one wins, for each group, version and kind (definitions.md 11). Our own files are found by
+their names and parsed when they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from advisor.definitions import layers, versions
+from advisor.definitions.layers import BUILTIN, Entry, Layer
+from advisor.errors import Fault, InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The definition to use for a kind, and the entry whose profile goes with it (its own, else the next that has one).
+
+    `note` is not empty when the definition was written for another version. `others` are those that lost.
+    """
+
+    entry: Entry
+    profile: Entry | None = None
+    note: str = ""
+    others: tuple[Entry, ...] = ()
+
+
+class Builtin:
+    """Our own catalogue: a layer that parses a file when a kind is asked for whose name the file bears."""
+
+    origin = BUILTIN
+    faults: tuple[Fault, ...] = ()
+
+    def __init__(self, folder: FilePath | None = None) -> None:
+        self.folder = folder or builtin_folder()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(entry for stem in self._stems() for entry in self._entries(stem))
+
+    def of(self, group: str, kind: str) -> tuple[Entry, ...]:
+        wanted = f"{group.replace('.', '-') or 'core'}-{kind.lower()}"
+        stems = [stem for stem in self._stems() if stem.rpartition("-")[0] == wanted]
+        found = (entry for stem in stems for entry in self._entries(stem))
+        return tuple(entry for entry in found if (entry.kind.group, entry.kind.kind) == (group, kind))
+
+    def _stems(self) -> list[str]:
+        stems = (path.stem for path in self.folder.glob("*.yaml"))
+        return sorted(stem for stem in stems if versions.rank(stem.rpartition("-")[2]))
+
+    def _entries(self, stem: str) -> tuple[Entry, ...]:
+        return _of_file(self.folder / f"{stem}.yaml")
+
+
+@lru_cache(maxsize=256)
+def _of_file(path: FilePath) -> tuple[Entry, ...]:
+    """Raises InputError when the file is broken: that is a fault of ours, and the tests find it first."""
+    layer = layers.builtin(path)
+    if layer.faults:
+        raise InputError.of(layer.faults)
+    return layer.entries
+
+
+def builtin_folder() -> FilePath:
+    """`advisor/catalog` where the package is installed, `catalog` beside it in a checkout."""
+    package = FilePath(__file__).parents[1]
+    installed = package / "catalog"
+    return installed if installed.is_dir() else package.parent / "catalog"
+
+
+class Catalog:
+    """All definitions of a run: layers in order of precedence, our own catalogue behind them."""
+
+    def __init__(self, above: Sequence[Layer] = (), builtin: Builtin | None = None) -> None:
+        self.layers: tuple[Layer | Builtin, ...] = (*above, builtin or Builtin())
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything, by precedence: for listing."""
+        return tuple(entry for layer in self.layers for entry in layer.entries)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong with the definitions that were left out."""
+        return tuple(fault for layer in self.layers for fault in layer.faults)
+
+    def find(self, api_version: str, kind: str) -> Found | None:
+        """The definition for objects of this kind; None when no version of it is known.
+
+        Another version of the same group and kind serves when there is no exact one. Raises InputError when the origin
+        that would decide has two for the same version.
+        """
+        group, _, version = api_version.rpartition("/")
+        known = [entry for layer in self.layers for entry in layer.of(group, kind)]
+        known.sort(key=lambda entry: versions.distance(entry.kind.version, version))
+        if not known:
+            return None
+        best, *others = known
+        rivals = [entry for entry in others if (entry.kind, entry.origin) == (best.kind, best.origin)]
+        if rivals:
+            raise _ambiguous([best, *rivals])
+        profile = next((entry for entry in known if entry.profile_document), None)
+        return Found(best, profile, _note(best, version), tuple(others))
+
+
+def _note(entry: Entry, version: str) -> str:
+    if entry.kind.version == version:
+        return ""
+    return f"read with the definition for {entry.kind}; fields may have other places in {version}"
+
+
+def _ambiguous(entries: Sequence[Entry]) -> InputError:
+    places = " and ".join(str(entry.document.where) for entry in entries)
+    hint = "name one of them with --definition"
+    return InputError(f"{entries[0].kind} has {len(entries)} definitions: {places}", hint=hint, code="ambiguous")

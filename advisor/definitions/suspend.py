@@ -1,0 +1,28 @@
+"""A suspended object is the normal pending one: it is sized as if resumed (definitions.md 8)."""
+
+from __future__ import annotations
+
+import json
+
+from advisor.definitions.engine import Engine, Prepared, prepare
+from advisor.definitions.schema import Action, Definition
+from advisor.errors import InputError, at
+
+
+def resumed(definition: Definition, document: Prepared, engine: Engine) -> Prepared:
+    """A copy of the object to which the resumeActions of every component were applied, in order."""
+    for component in definition.components:
+        for i, action in enumerate(component.suspend_definition.resume_actions if component.suspend_definition else ()):
+            with at("suspendDefinition", "resumeActions", i):
+                document = _assigned(action, document, engine)
+    return document
+
+
+def _assigned(action: Action, document: Prepared, engine: Engine) -> Prepared:
+    try:
+        value = json.loads(action.value)
+    except ValueError:
+        raise InputError("is not JSON text", path=("value",)) from None
+    engine.compile(action.path)
+    (result,) = engine.evaluate(f"({action.path}\n) = $value", document, variables={"value": value}, edits=True)
+    return prepare(result)

@@ -1,0 +1,65 @@
+"""Short ways to write definitions and manifests in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from advisor import files
+from advisor.definitions import engine, schema
+from advisor.definitions.engine import Prepared
+from advisor.definitions.extract import Extraction
+from advisor.definitions.schema import Definition
+from advisor.errors import Fault, dotted
+
+Definitions = Mapping[tuple[str, str], Definition]
+
+
+def yaml(text: str) -> Any:
+    """The first document of a YAML text."""
+    return files.documents(files.Source("test", text))[0].data
+
+
+def prepared(text: str) -> Prepared:
+    return engine.prepare(yaml(text))
+
+
+def karta(root: str = "{}", children: str = "[]", instructions: str = "{}", structure: str = "{}") -> dict[str, Any]:
+    """A small valid definition of example.com/v1 Thing; the arguments are YAML laid over it."""
+    component = {
+        "name": "thing",
+        "kind": {"group": "example.com", "version": "v1", "kind": "Thing"},
+        "statusDefinition": {"statusMappings": {}},
+    }
+    return {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "example-com-thing-v1"},
+        "spec": {
+            "structureDefinition": {
+                "rootComponent": {**component, **yaml(root)},
+                "childComponents": yaml(children),
+                **yaml(structure),
+            },
+            "optimizationInstructions": yaml(instructions),
+        },
+    }
+
+
+def definition(root: str = "{}", children: str = "[]", instructions: str = "{}") -> Definition:
+    return schema.parse(karta(root, children, instructions))[0]
+
+
+def definition_in(path: Path) -> Definition:
+    return schema.parse(files.documents(files.read(str(path)))[0].data)[0]
+
+
+def extraction(made: Definition, manifest: Mapping[str, Any], *, strict: bool = True) -> Extraction:
+    return Extraction(made, engine.prepare(manifest), engine.TRUSTED, strict=strict)
+
+
+def lines(faults: tuple[Fault, ...]) -> list[str]:
+    """Faults as `path: message`, the shared beginning of all paths of a definition left out."""
+    texts = (f"{dotted(fault.path)}: {fault.message}" for fault in faults)
+    return [text.removeprefix("spec.structureDefinition.").removeprefix("spec.") for text in texts]
