@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -31,7 +31,7 @@ class _Titled(Struct):
 
 
 @cache
-def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
+def _decoder(shape: Any, /) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(shape)
 
 
@@ -60,27 +60,24 @@ def one(kind: Kind, body: Buffer) -> Any:
 def plain(shape: type[T], body: Buffer) -> T:
     """Anything else of `wire.py`. Raises InputError with the path inside it."""
     try:
-        found: T = _decoder(shape).decode(body)
+        decoder: msgspec.json.Decoder[T] = _decoder(cast(Any, shape))
+        return decoder.decode(body)
     except msgspec.DecodeError as error:
         message, path = parts(error)
         raise InputError(message, path=path) from None
-    return found
 
 
 def head(body: bytes | bytearray) -> wire.ListHead:
     """The kind of a list and its continue token, without reading the items where they come last."""
-    cut = body.find(b'"items":', 0, HEAD)
-    if cut > 0:
-        try:
-            return plain(wire.ListHead, bytes(body[:cut]) + b'"items":null}')
-        except InputError:
-            pass  # the cut went through something else that is called items
+    begin = bytes(body[: max(0, body.find(b'"items":', 0, HEAD))])
+    if b'"kind"' in begin and b'"metadata"' in begin:
+        return plain(wire.ListHead, begin + b'"items":null}')
     return plain(wire.ListHead, body)
 
 
 def amounts(raw: Buffer) -> dict[str, int]:
     """A raw map of quantities in thousandths; empty where there is none."""
-    return {} if bytes(raw) in _NOTHING else thousandths(plain(wire.Quantities, raw))  # type: ignore[arg-type]
+    return {} if bytes(raw) in _NOTHING else thousandths(plain(wire.Quantities, raw))
 
 
 def requests(raw: Buffer) -> dict[str, int]:
@@ -93,7 +90,7 @@ def requests(raw: Buffer) -> dict[str, int]:
 
 
 def strings(raw: Buffer) -> dict[str, str]:
-    return {} if bytes(raw) in _NOTHING else plain(wire.Strings, raw)  # type: ignore[arg-type]
+    return {} if bytes(raw) in _NOTHING else plain(wire.Strings, raw)
 
 
 def thousandths(found: wire.Quantities | None) -> dict[str, int]:
@@ -119,26 +116,24 @@ def _in_list(kind: Kind, body: Buffer, error: msgspec.DecodeError) -> InputError
 
 def parts(error: msgspec.DecodeError) -> tuple[str, Path]:
     """msgspec's message and its path; keys of maps are `[...]` there, so the path ends before one."""
+    if not isinstance(error, msgspec.ValidationError):
+        return f"is not JSON: {error}", ()
     found = _PLACE.fullmatch(str(error))
-    if not found:
-        return f"is not as the Kubernetes API writes it: {error}", ()
-    known = found["path"].partition("[...]")[0]
-    steps = tuple(int(index) if index else name for name, index in _STEP.findall(known))
-    return found["message"].replace("`", ""), steps
+    message, path = (found["message"], found["path"]) if found else (str(error), "")
+    steps = tuple(int(index) if index else name for name, index in _STEP.findall(path.partition("[...]")[0]))
+    return message.replace("`", ""), steps
 
 
 def _title_in_list(body: Buffer, index: int) -> str:
-    return _name(_decoder(_list_of(_Titled)).decode(body).items[index], f"number {index}")
+    return _title(_decoder(_list_of(msgspec.Raw)).decode(body).items[index], f"number {index}")
 
 
-def _title(body: Buffer) -> str:
+def _title(body: Buffer, otherwise: str = "without a name") -> str:
+    """namespace/name of an object of which not even the metadata may be as it should."""
     try:
-        return _name(_decoder(_Titled).decode(body), "without a name")
+        metadata = _decoder(_Titled).decode(body).metadata
     except msgspec.DecodeError:
-        return "unreadable"
-
-
-def _name(found: _Titled, otherwise: str) -> str:
-    metadata = found.metadata if isinstance(found.metadata, dict) else {}
-    parts = [part for part in (metadata.get("namespace"), metadata.get("name")) if isinstance(part, str)]
+        return otherwise
+    found = metadata if isinstance(metadata, dict) else {}
+    parts = [part for part in (found.get("namespace"), found.get("name")) if isinstance(part, str)]
     return "/".join(parts) or otherwise

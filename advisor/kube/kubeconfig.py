@@ -161,14 +161,14 @@ def load(named: Sequence[str] = (), environment: Mapping[str, str] | None = None
 
     Raises InputError when a named file cannot be read, when no file is there at all, or when one is no kubeconfig.
     """
-    paths = tuple(os.path.expanduser(path) for path in named) or _found(environment or os.environ)
+    paths = tuple(str(Path(path).expanduser()) for path in named) or _found(environment or os.environ)
     return _merged(paths, [_read(path) for path in paths])
 
 
 def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Files of KUBECONFIG that are not there are passed over, as kubectl does, as long as one is."""
     stated = environment.get(VARIABLE, "")
-    candidates = [path for path in stated.split(os.pathsep) if path] or [os.path.expanduser(DEFAULT)]
+    candidates = [path for path in stated.split(os.pathsep) if path] or [str(Path(DEFAULT).expanduser())]
     there = tuple(path for path in candidates if Path(path).exists())
     if not there:
         source = f"named by {VARIABLE}" if stated else "kubectl's own"

@@ -88,7 +88,7 @@ class _Stated:
 
 def _file(stated: _Stated, context: Context, home: Path, folder: Path) -> Path | None:
     if not stated.data:
-        return home / os.path.expanduser(stated.path) if stated.path else None
+        return home / Path(stated.path).expanduser() if stated.path else None
     try:
         return _write(folder / stated.name, base64.b64decode("".join(stated.data.split()), validate=True))
     except (binascii.Error, ValueError):
@@ -106,7 +106,7 @@ def _token(context: Context) -> str:
     user = context.user
     if user.token_file:
         try:
-            return (context.user_folder / os.path.expanduser(user.token_file)).read_text().strip()
+            return (context.user_folder / Path(user.token_file).expanduser()).read_text().strip()
         except (OSError, UnicodeDecodeError):
             raise _wrong(context, f"the tokenFile {user.token_file} cannot be read") from None
     if user.auth_provider and not user.token:
@@ -169,8 +169,8 @@ def _run(plugin: Plugin, context: Context, authority: Path | None, deadline: Dea
 
 def _program(command: str, home: Path) -> str:
     """A path is relative to the kubeconfig, a bare name is looked up by the system."""
-    if os.path.dirname(command):
-        return str(home / os.path.expanduser(command))
+    if "/" in command or os.sep in command:
+        return str(home / Path(command).expanduser())
     return shutil.which(command) or command
 
 

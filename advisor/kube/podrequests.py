@@ -1,4 +1,4 @@
-"""What a pod that exists asks of its node: its containers' requests, widened by resizes in place (capacity.md 1.1, 1.6).
+"""What a pod that exists asks of its node: its containers' requests, widened by resizes (capacity.md 1.1, 1.6).
 
 Mirrors k8s.io/component-helpers/resource `PodRequests` with UseStatusResources. While a resize is under way the kubelet
 holds the larger of what was, what is and what is wanted; a resize that can never happen is not wanted any more.
@@ -6,7 +6,7 @@ holds the larger of what was, what is and what is wanted; a resize that can neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.errors import at
 from advisor.kube import decode, wire
@@ -37,13 +37,15 @@ def requests(pod: wire.Pod) -> dict[str, int]:
         status.name: _reported(status.resources, status.allocated_resources) for status in _statuses(pod.status)
     }
 
-    def held(container: wire.Container) -> Thousandths:
-        return _held(decode.requests(container.resources), reported.get(container.name, {}), infeasible)
+    def held(field: str, containers: Sequence[wire.Container] | None) -> Iterator[Thousandths]:
+        for position, container in enumerate(containers or ()):
+            with at("spec", field, position, "resources"):
+                wanted = decode.requests(container.resources)
+            yield _held(wanted, reported.get(container.name, {}), infeasible)
 
-    with at("spec", "containers"):
-        containers = [held(container) for container in pod.spec.containers or ()]
-    with at("spec", "initContainers"):
-        inits = [Init(held(init), init.restart_policy == "Always") for init in pod.spec.init_containers or ()]
+    containers = list(held("containers", pod.spec.containers))
+    sidecars = [init.restart_policy == "Always" for init in pod.spec.init_containers or ()]
+    inits = list(map(Init, held("initContainers", pod.spec.init_containers), sidecars))
     with at("spec", "overhead"):
         overhead = decode.amounts(pod.spec.overhead)
     with at("spec", "resources"):

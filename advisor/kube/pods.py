@@ -42,7 +42,6 @@ class Pods:
     """`add` pods in any order; the results speak of the nodes that they are asked for."""
 
     def __init__(self) -> None:
-        self.seen = 0
         self._on: Counter[tuple[str, Asked, bool]] = Counter()
         self._sets: defaultdict[_Alike, Counter[str]] = defaultdict(Counter)
         self._ports: set[tuple[str, HostPort, bool]] = set()
@@ -54,7 +53,6 @@ class Pods:
 
     def add(self, pod: wire.Pod) -> None:
         """Raises InputError for an amount that is no quantity, with the pod and the field."""
-        self.seen += 1
         if pod.status.phase in FINISHED:
             return
         with at("Pod", pod.metadata.title):

@@ -1,13 +1,14 @@
 """Objects of a cluster in, its `ClusterSnapshot` out. Pure: it reads no file, no server and no clock.
 
-A `Summary` is fed kind by kind and page by page, and keeps sums, not objects, so a fleet of any size can stream through.
+A `Summary` is fed kind by kind, page by page, and keeps sums, not objects: a fleet of any size can stream through it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from advisor.accelerators import Accelerators
@@ -36,23 +37,24 @@ _CONVERT: Mapping[Kind, Callable[[Any], Any]] = {
 class Summary:
     """Everything that was read of one cluster so far.
 
-    `begin` a kind, then `add` its objects; to begin again forgets them. A kind that was never begun was not read.
+    `begin` a kind (in a namespace), then `add` its objects; to begin it again forgets them. What was never begun was
+    not read.
     """
 
     def __init__(self, accelerators: Accelerators) -> None:
         self._reader = NodeReader(accelerators)
         self._nodes: dict[str, NodeFacts] = {}
         self._pods = Pods()
-        self._kept: dict[Kind, list[Any]] = {}
+        self._kept: dict[Kind, dict[str, list[Any]]] = {}
 
-    def begin(self, kind: Kind) -> None:
-        self._kept[kind] = []
+    def begin(self, kind: Kind, namespace: str = "") -> None:
+        self._kept.setdefault(kind, {})[namespace] = []
         if kind is kinds.NODE:
             self._nodes = {}
         if kind is kinds.POD:
             self._pods = Pods()
 
-    def add(self, kind: Kind, objects: Iterable[Any]) -> None:
+    def add(self, kind: Kind, objects: Iterable[Any], namespace: str = "") -> None:
         """Raises InputError, with kind, object and field, for an amount that is no quantity."""
         if kind is kinds.POD:
             for pod in objects:
@@ -62,7 +64,7 @@ class Summary:
                 self._nodes[node.metadata.name] = self._reader.facts(node)
         else:
             convert = _CONVERT.get(kind)
-            self._kept[kind].extend(map(convert, objects) if convert else objects)
+            self._kept[kind][namespace].extend(map(convert, objects) if convert else objects)
 
     def begun(self, kind: Kind) -> bool:
         return kind in self._kept
@@ -106,21 +108,22 @@ class Summary:
             notes=notes,
         )
 
+    def _all(self, kind: Kind) -> Iterator[Any]:
+        return chain.from_iterable(self._kept.get(kind, {}).values())
+
     def _sorted(self, kind: Kind) -> tuple[Any, ...]:
-        return tuple(sorted(self._kept.get(kind, ()), key=_name))
+        return tuple(sorted(self._all(kind), key=_name))
 
     def _served_by_dra(self, version: str) -> frozenset[str]:
         known = _minor(version)
         if known is not None and known < DRA_SERVES_EXTENDED_RESOURCES:
             return frozenset()
-        return frozenset(name for names in self._kept.get(kinds.DEVICE_CLASS, ()) for name in names)
+        return frozenset(name for names in self._all(kinds.DEVICE_CLASS) for name in names)
 
     def _claims(self) -> tuple[tuple[VolumeClaim, ...], str]:
         """The claims, and the name of a bound one whose volume was not among the volumes ("" if there is none)."""
-        volumes: dict[str, wire.PersistentVolume] = {
-            volume.metadata.name: volume for volume in self._kept.get(kinds.VOLUME, ())
-        }
-        found = [claim(raw, volumes.get(raw.spec.volume_name or "")) for raw in self._kept.get(kinds.CLAIM, ())]
+        volumes: dict[str, wire.PersistentVolume] = {volume.metadata.name: volume for volume in self._all(kinds.VOLUME)}
+        found = [claim(raw, volumes.get(raw.spec.volume_name or "")) for raw in self._all(kinds.CLAIM)]
         found.sort(key=_name)
         lost = (f"{one.namespace}/{one.name}" for one in found if one.phase == "Bound" and one.volume not in volumes)
         return tuple(found), next(lost, "")
