@@ -36,4 +36,4 @@ def decide(workload: Workload, trials: Mapping[str, Trial], question: Question) 
     if choice and choice.verdict == FITS:
         choice = verdicts[choice.cluster] = replace(choice, placement=trials[choice.cluster].arranged())
     ranked = explain.rank(list(verdicts.values()), choice)
-    return Answer(workload, ranked, choice, accelerator(workload, question))
+    return explain.tell(Answer(workload, ranked, choice, accelerator(workload, question)))

@@ -235,6 +235,7 @@ class ClusterSnapshot:
     served_by_dra extended resource names that some DeviceClass offers
     queues        (namespace, name) of Kueue LocalQueues
     labels        those of the cluster entry in clusters.yaml, for policies
+    notes         what a reader should know of how it was recorded (kinds that a file does not hold, …)
     """
 
     name: str
@@ -257,6 +258,7 @@ class ClusterSnapshot:
     scope: tuple[str, ...] | None = None
     labels: Labels = ()
     gaps: tuple[Gap, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def gap(self, what: str) -> Gap | None:
         return next((gap for gap in self.gaps if gap.what == what), None)

@@ -76,8 +76,14 @@ NOTES: Mapping[str, str] = {
 class Reason:
     """Why something does not go: a code of `CODES` and numbers in base units.
 
-    `lasting`: emptying the cluster of ordinary pods would not help. `subject` names the taint, label expression, quota,
-    claim or field concerned. `nodes` counts the nodes that stop here first; 0 for a reason about the whole cluster.
+    lasting   emptying the cluster of ordinary pods would not help
+    subject   the taint, label expression, quota, claim or field concerned
+    needs     what one pod needs of `resource` (the whole gang, where the reason is about totals)
+    has       the most that there is of it, on one of the nodes or in all
+    nodes     nodes that stop here first; 0 for a reason about the whole cluster
+    enough    nodes that do have what one pod needs
+    total     what the nodes have together
+    text      the reason as a sentence, filled in last
     """
 
     code: str
@@ -89,6 +95,9 @@ class Reason:
     has: int | None = None
     role: str = ""
     nodes: int = 0
+    enough: int | None = None
+    total: int | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +107,8 @@ class Change:
     kind: str
     subject: str = ""
     count: int = 0
-    role: str = ""
     detail: Mapping[str, int] = field(default_factory=dict)
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,7 @@ class Verdict:
     free       free units of the accelerator asked for, on nodes that may take some role; None: none was asked for
     largest    role → pods of the largest part of the gang that fits at once; None where it was not worked out
     reasons    why not, the decisive one first; doubts: what keeps it from being sure
+    why        the gist of it, in one line
     """
 
     cluster: str
@@ -135,6 +145,7 @@ class Verdict:
     notes: tuple[Reason, ...] = ()
     gaps: tuple[Gap, ...] = ()
     taken_at: datetime | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,5 +3,6 @@
 from advisor.explain.choice import choose, rank
 from advisor.explain.counts import Case, eligible, heaviest, reasons
 from advisor.explain.nearest import changes
+from advisor.explain.sentences import tell
 
-__all__ = ["Case", "changes", "choose", "eligible", "heaviest", "rank", "reasons"]
+__all__ = ["Case", "changes", "choose", "eligible", "heaviest", "rank", "reasons", "tell"]

@@ -53,8 +53,7 @@ def reasons(case: Case) -> tuple[Reason, ...]:
     found = [*case.diagnosis.refusals, *shortfalls(case.diagnosis), *nodes_by_first_failure(case)]
     first = decisive(case)
     rest = [reason for reason in found if not same(first, reason)]
-    merged = [replace(first, nodes=max(first.nodes, other.nodes)) for other in found if same(first, other)]
-    return (*(merged[:1] or [first]), *sorted(rest, key=lambda reason: -reason.nodes))
+    return (first, *sorted(rest, key=lambda reason: -reason.nodes))
 
 
 def same(one: Reason, other: Reason) -> bool:
@@ -165,8 +164,16 @@ def _no_node_is_large_enough(fit: RoleFit, case: Case) -> Iterator[Reason]:
         if (room < need).all():
             nowhere = not (case.nodes.offered(resource) > 0).any()
             code = "no-such-resource" if nowhere else f"insufficient-{resource.rpartition('/')[2]}"
-            has = int(case.diagnosis.supply.now[resource][nodes].max())
-            yield Reason(code, CAPACITY, "", True, resource, need, has, fit.role.name, int(nodes.sum()))
+            yield Reason(
+                code,
+                CAPACITY,
+                resource=resource,
+                needs=need,
+                has=int(room.max()),
+                role=fit.role.name,
+                nodes=int(nodes.sum()),
+                enough=0,
+            )
 
 
 def _short_in_total(case: Case) -> Reason | None:
@@ -180,7 +187,17 @@ def _short_in_total(case: Case) -> Reason | None:
         has = sum(case.diagnosis.supply.now[resource][nodes].tolist())
         if has < needs:
             code = f"insufficient-{resource.rpartition('/')[2]}"
-            return Reason(code, CAPACITY, "total", False, resource, needs, has, nodes=int(nodes.sum()))
+            return Reason(
+                code,
+                CAPACITY,
+                lasting=False,
+                resource=resource,
+                needs=needs,
+                has=has,
+                role=users[0].role.name if len(users) == 1 else "",
+                nodes=int(nodes.sum()),
+                total=has,
+            )
     return None
 
 
@@ -197,8 +214,18 @@ def _fragmented(case: Case) -> Reason:
     left = case.diagnosis.supply.now[resource]
     need = fit.shape.requests.get(resource, 0)
     short = nodes & (left < need)
-    has = int(left[short].max()) if short.any() else need
-    return Reason("fragmentation", CAPACITY, "", False, resource, need, has, fit.role.name, int(short.sum()))
+    return Reason(
+        "fragmentation",
+        CAPACITY,
+        lasting=False,
+        resource=resource,
+        needs=need,
+        has=int(left[short].max()) if short.any() else None,
+        role=fit.role.name,
+        nodes=int(short.sum()),
+        enough=int((nodes & ~short).sum()),
+        total=sum(left[nodes].tolist()),
+    )
 
 
 def heaviest(case: Case) -> RoleFit:

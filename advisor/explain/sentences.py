@@ -1,0 +1,192 @@
+"""The only place that knows English: codes and numbers to sentences that help somebody act."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from advisor.cluster import Gap
+from advisor.quantity import readable
+from advisor.verdict import ANY_ORDER, NOTES, Answer, Change, Reason, Verdict
+
+PLAIN: Mapping[str, str] = {
+    "cordoned": "it would fit if the {nodes} took pods again: cordoned",
+    "not-ready": "it would fit if the {nodes} were Ready",
+    "node-going-away": "{nodes} on the way out ({subject})",
+    "virtual-node": "{nodes} virtual: what they offer says nothing of single machines",
+    "taint": "{nodes} with the taint {subject}, which the pods do not tolerate",
+    "node-name": "the template names node {subject}, which is not there",
+    "node-affinity": "{nodes} without {subject}",
+    "anti-affinity": "required anti-affinity keeps the pods apart ({subject})",
+    "shared-gpu": "{nodes} with time-sliced {resource}: slices, not whole devices",
+    "gpu-sharing-limit": "{nodes} that serve one shared {resource} per container, {needs} are asked for",
+    "gpu-reconfiguring": "{nodes} whose {resource} are being reconfigured",
+    "hami-split": "{nodes} whose {resource} HAMi splits: their count is not of whole devices",
+    "dra-served": "{nodes} serve {resource} through DRA, which is not evaluated",
+    "admission-toleration": "{nodes} with the taint {subject}: an admission plugin may add the toleration, or not",
+    "nominated": "{nodes} where {resource} is held for pods of equal or higher priority",
+    "no-such-resource": "no node offers {resource}",
+    "pvc-missing": "PersistentVolumeClaim {subject} is not there",
+    "pvc-zone": "{nodes} from which PersistentVolumeClaim {subject} cannot be used",
+    "pvc-in-use": "PersistentVolumeClaim {subject} serves one pod, {needs} pods use it",
+    "quota-must-specify": "ResourceQuota {subject}: some container of {role} states none",
+    "limitrange": "LimitRange {subject}",
+    "invalid-template": "the API server refuses the pods of {role}: {subject}",
+    "namespace-missing": "namespace {subject} does not exist",
+    "runtimeclass-missing": "RuntimeClass {subject} does not exist",
+    "runtimeclass-conflict": "the RuntimeClass asks for {subject}",
+    "priorityclass-missing": "PriorityClass {subject} does not exist",
+    "unsupported": "not evaluated: {subject}",
+    "unreadable": "could not read {subject}",
+    "solver-limit": "the search for a packing stopped at its limit",
+    "no-nodes": "the cluster has no nodes",
+}
+
+
+def tell(answer: Answer) -> Answer:
+    """The same answer with every text filled in."""
+    verdicts = tuple(_told(verdict) for verdict in answer.verdicts)
+    chosen = answer.choice.cluster if answer.choice else None
+    return replace(answer, verdicts=verdicts, choice=next((v for v in verdicts if v.cluster == chosen), None))
+
+
+def _told(verdict: Verdict) -> Verdict:
+    told = replace(
+        verdict,
+        reasons=tuple(replace(one, text=reason(one)) for one in verdict.reasons),
+        doubts=tuple(replace(one, text=_doubt(one, verdict.gaps)) for one in verdict.doubts),
+        changes=tuple(replace(one, text=change(one)) for one in verdict.changes),
+        notes=tuple(replace(one, text=note(one)) for one in verdict.notes),
+    )
+    return replace(told, why=_why(told))
+
+
+def _why(verdict: Verdict) -> str:
+    match verdict.verdict:
+        case "fits":
+            return _how(verdict)
+        case "fits-reduced":
+            return f"{_size(verdict.placement.size) if verdict.placement else ''} fit; {verdict.reasons[0].text}"
+        case "unknown":
+            return "; ".join(dict.fromkeys(one.text for one in verdict.doubts)) or "could not be read"
+    return verdict.reasons[0].text if verdict.reasons else ""
+
+
+def _how(verdict: Verdict) -> str:
+    if verdict.placement is None:
+        return ""
+    nodes = len({node for there in verdict.placement.assignment.values() for node in there})
+    order = "in any order" if verdict.placement.assurance == ANY_ORDER else "with this assignment"
+    return f"on {plural(nodes, 'node')}, {order}" if nodes else "asks for no pods"
+
+
+def _size(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {role}" for role, count in sizes.items())
+
+
+def reason(one: Reason) -> str:
+    """A reason as a clause that can stand alone."""
+    if one.code == "host-port":
+        taken = f"taken on {plural(one.nodes, 'node')}" if one.nodes else "for one pod a node"
+        return f"host port {one.subject}: {taken}" if one.nodes else "pods with a host port need a node each"
+    if one.code == "resource-quota":
+        return _quota(one)
+    if one.code == "fragmentation":
+        return _fragmentation(one)
+    if one.code.startswith("insufficient-"):
+        return _insufficient(one)
+    return PLAIN[one.code].format(
+        nodes=plural(one.nodes, "node"), subject=one.subject, resource=one.resource, needs=one.needs, role=one.role
+    )
+
+
+def _quota(one: Reason) -> str:
+    name = one.resource.partition(".")[2] or one.resource
+    has, needs = _amount(name, one.has), _amount(name, one.needs)
+    state = "allows" if one.lasting else "has left"
+    return f"ResourceQuota {one.subject} {state} {has} of {one.resource}, {needs} are needed"
+
+
+def _fragmentation(one: Reason) -> str:
+    total, needs = _amount(one.resource, one.total), _amount(one.resource, one.needs)
+    enough = (
+        "no node has" if not one.enough else f"only {plural(one.enough, 'node')} {'has' if one.enough == 1 else 'have'}"
+    )
+    if not one.nodes:
+        return f"{total} {one.resource} free in all, but no packing puts every pod on a node"
+    return f"{total} {one.resource} free in all, but {enough} the {needs} that one {one.role} pod needs"
+
+
+def _insufficient(one: Reason) -> str:
+    needs, has = _amount(one.resource, one.needs), _amount(one.resource, one.has)
+    if one.total is not None:
+        return f"{has} {one.resource} free on {plural(one.nodes, 'usable node')}, {needs} needed in all"
+    if one.enough == 0:
+        return f"no usable node is large enough: one {one.role} pod needs {needs} {one.resource}, the largest has {has}"
+    return f"{plural(one.nodes, 'node')} with too little {one.resource}: at most {has} free, {needs} needed"
+
+
+def _amount(resource: str, amount: int | None) -> str:
+    return "?" if amount is None else readable(resource, amount)
+
+
+def _doubt(one: Reason, gaps: tuple[Gap, ...]) -> str:
+    if one.code == "unreadable":
+        found = next((gap for gap in gaps if gap.what == one.subject), None)
+        return found.text if found else reason(one)
+    return reason(one)
+
+
+def change(one: Change) -> str:
+    detail = ", ".join(
+        f"{readable(name.partition('.')[2] or name, amount)} {name}" for name, amount in one.detail.items()
+    )
+    match one.kind:
+        case "add-nodes":
+            return f"{plural(one.count, 'more node')} like {one.subject} ({detail})"
+        case "free":
+            return f"free {detail} on {one.subject}"
+        case "uncordon":
+            return f"uncordon {one.subject or plural(one.count, 'node')}"
+        case "nodes-ready":
+            return f"{one.subject or plural(one.count, 'node')} Ready again"
+        case "raise-quota":
+            return f"ResourceQuota {one.subject} with {detail} left"
+        case "create-namespace":
+            return f"create namespace {one.subject}"
+        case "add-toleration":
+            return f"tolerate {one.subject} ({plural(one.count, 'node')})"
+        case "drop-selector":
+            return f"drop the selector {one.subject}"
+        case "allow-shared-gpus":
+            return "take time-sliced devices"
+        case "free-host-port":
+            return "do without host ports"
+        case "drop-anti-affinity":
+            return "drop the required anti-affinity"
+    raise ValueError(one.kind)
+
+
+def note(one: Reason) -> str:
+    match one.code:
+        case "waiting-pods":
+            return f"{plural(one.has or 0, 'pending pod')} of the same or higher priority may take the room first"
+        case "other-scheduler":
+            return f"scheduler {one.subject} places the pods and may have rules of its own"
+        case "scheduling-gates":
+            return f"the pods of {one.role} wait until these scheduling gates go: {one.subject}"
+        case "not-checked":
+            return f"not looked up: {one.subject}"
+        case "namespace-assumed":
+            return f"namespace {one.subject} is taken to be there"
+        case "queue-not-served":
+            return f"{one.subject} is not installed there, so a queue named in the manifest means nothing"
+        case "bounded-toleration":
+            return f"the pods of {one.role} tolerate {one.subject} for a limited time only, then they are evicted"
+        case "skips-scheduler":
+            return f"the pods of {one.role} name node {one.subject} and skip the scheduler"
+    return f"{NOTES[one.code]}{f' ({one.subject})' if one.subject else ''}"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
