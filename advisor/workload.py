@@ -7,7 +7,7 @@ RuntimeClass, priority) is a `PodShape` (`diagnosis.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from advisor.errors import Fault, Where
 from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
@@ -27,6 +27,10 @@ class Container:
     limits: Amounts = field(default_factory=dict)
     ports: tuple[HostPort, ...] = ()
     sidecar: bool = False
+
+    def with_requests(self) -> Container:
+        """A limit without a request is the request too: pods get this default, the templates they come from do not."""
+        return replace(self, requests={**self.limits, **self.requests})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,14 @@ class PodTemplate:
     has_deadline: bool = False
     host_network: bool = False
     used: tuple[str, ...] = ()
+
+    def as_pod(self) -> PodTemplate:
+        """The template with the defaults that the API server gives to every pod made from it (`SetDefaults_Pod`)."""
+        return replace(
+            self,
+            containers=tuple(container.with_requests() for container in self.containers),
+            init_containers=tuple(container.with_requests() for container in self.init_containers),
+        )
 
     def requests(self, overhead: Amounts | None = None) -> dict[str, int]:
         """What one pod asks of a node, in thousandths."""

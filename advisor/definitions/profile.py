@@ -1,0 +1,188 @@
+"""The placement profile at work: from a definition's instances to the pods that will really be created.
+
+One engine for all kinds, itself knowing none: what a controller defaults, adds or drops is data in `catalog/`. Every
+default applied and every pod or container added leaves a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from advisor.definitions import templates, tree
+from advisor.definitions.engine import Engine, Prepared, prepare
+from advisor.definitions.extract import Extraction, Instance, Scale
+from advisor.definitions.profile_schema import Profile, RoleRule
+from advisor.errors import InputError, Path, at, dotted
+from advisor.workload import GangGroup, Note, Role, TopologyRequest, Unmodelled
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A profile, the engine for its expressions, the prepared object, and the namespace of its pods."""
+
+    profile: Profile
+    engine: Engine
+    document: Prepared
+    namespace: str
+
+    def value(self, text: str | None, default: Any, **variables: Any) -> Any:
+        """The single output of an expression on the object; `default` when there is no expression."""
+        return default if text is None else one(self.engine, text, self.document, variables)
+
+
+def one(engine: Engine, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
+    outputs = engine.evaluate(text, document, variables=variables, edits=True)
+    if len(outputs) != 1:
+        raise InputError(f"gives {len(outputs)} values where one is needed", hint=text, code="unreadable")
+    return outputs[0]
+
+
+def prepared(profile: Profile, engine: Engine, document: Prepared) -> tuple[Prepared, list[Note]]:
+    """The object with the kind's defaults, and a note for each of them."""
+    if profile.spec.prepare is None:
+        return document, []
+    with at("spec", "prepare"):
+        changed = prepare(one(engine, profile.spec.prepare, document, {}))
+    return changed, list(_differences(document.data, changed.data, ()))
+
+
+def _differences(before: Any, after: Any, path: Path) -> Iterator[Note]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted({*before, *after}):
+            yield from _differences(before.get(key, _ABSENT), after.get(key, _ABSENT), (*path, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _differences(old, new, (*path, place))
+    elif before != after:
+        yield _changed(before, after, path)
+
+
+_ABSENT = object()
+
+
+def _changed(before: Any, after: Any, path: Path) -> Note:
+    where = dotted(path)
+    if after is _ABSENT:
+        return Note("dropped", f"{where} is not used by the controller", where)
+    shown = _shown(after)
+    if before is _ABSENT or before is None:
+        return Note("default", f"{where} is {shown} by default", where)
+    return Note("set", f"{where} becomes {shown} (it says {_shown(before)})", where)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "empty" if not value else "filled in"
+    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if not isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    roles: tuple[Role, ...]
+    notes: tuple[Note, ...] = field(default=())
+
+
+def roles(context: Context, extraction: Extraction) -> Roles:
+    """Every role that is there, in the order of the profile's rules and of the instances."""
+    found: list[Role] = []
+    notes: list[Note] = []
+    rules = context.profile.spec.roles or tuple(
+        RoleRule(component=leaf.name) for leaf in tree.leaves(extraction.definition)
+    )
+    for rule in rules:
+        for role, said in _of_rule(rule, context, extraction):
+            found.append(role)
+            notes += said
+    return Roles(_with_unique_names(found), tuple(notes))
+
+
+def _of_rule(rule: RoleRule, context: Context, extraction: Extraction) -> Iterator[tuple[Role, list[Note]]]:
+    if rule.added:
+        if context.value(rule.when, True):
+            role = _role(rule, Instance(rule.added, "", Scale(1)), {}, context)
+            yield role, [Note("pod-added", f"{role.name}: {role.replicas} added by the controller")]
+        return
+    part = extraction.part(rule.component)
+    for instance in part.instances:
+        there = instance.pod is not None or not part.component.is_leaf
+        if context.value(rule.when, there, id=instance.id):
+            role = _role(rule, instance, instance.pod or {"metadata": {}, "spec": {}}, context)
+            yield role, _added_containers(instance.pod or {}, role)
+
+
+def _role(rule: RoleRule, instance: Instance, pod: Mapping[str, Any], context: Context) -> Role:
+    scale = instance.scale or Scale()
+    known = {"replicas": scale.replicas, "minimum": scale.minimum, "maximum": scale.maximum}
+    given = {"id": instance.id, "scale": known}
+    name = context.value(rule.name, instance.id or instance.component, **given)
+    with at(name):
+        replicas = _count(context.value(rule.replicas, scale.desired, **given))
+        stage = context.value(rule.stage, [0, 0], **given)
+        topology = context.value(rule.topology, [], **given) or []
+        return Role(
+            name=name,
+            replicas=replicas,
+            template=_template(rule, pod, context, given),
+            minimum=min(replicas, _count(context.value(rule.minimum, replicas, **given))),
+            maximum=context.value(rule.maximum, None, **given),
+            component=instance.component,
+            instance=instance.id,
+            starts_after=context.value(rule.starts_after, "", **given) or "",
+            injected=bool(rule.added),
+            stage=(stage[0], stage[1]),
+            topology=tuple(TopologyRequest(**request) for request in topology),
+        )
+
+
+def _template(rule: RoleRule, pod: Mapping[str, Any], context: Context, given: Mapping[str, Any]) -> Any:
+    if rule.added:
+        pod = context.value(rule.template, pod, **given)
+    elif rule.template is not None:
+        pod = one(context.engine, rule.template, prepare(pod), {**given, "object": context.document.data})
+    return templates.template(pod, context.namespace)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"a number of pods must be a whole number, not {_shown(value)}", code="unreadable")
+    if value < 0:
+        raise InputError(f"a number of pods cannot be negative: {value}", code="unreadable")
+    return value
+
+
+def _added_containers(pod: Mapping[str, Any], role: Role) -> list[Note]:
+    spec = pod.get("spec") or {}
+    there = {item.get("name") for key in ("containers", "initContainers") for item in spec.get(key) or [] if item}
+    added = [c.name for c in (*role.template.containers, *role.template.init_containers) if c.name not in there]
+    return [Note("container-added", f"{role.name}: container {name} added by the controller") for name in added]
+
+
+def _with_unique_names(found: Sequence[Role]) -> tuple[Role, ...]:
+    """A name that two roles share is told apart by the component."""
+    names = [role.name for role in found]
+    return tuple(
+        replace(role, name=f"{role.component}/{role.name}") if names.count(role.name) > 1 else role for role in found
+    )
+
+
+def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
+    """Pods that must start together, as the profile says; roles without pods are left out."""
+    known = {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
+    with at("spec", "gang", "groups"):
+        stated = context.value(context.profile.spec.gang.groups, [], roles=known) or []
+    made = (GangGroup(_count(one["count"]), {name: _count(n) for name, n in one["members"].items()}) for one in stated)
+    kept = (replace(group, members={name: n for name, n in group.members.items() if n}) for group in made)
+    return tuple(group for group in kept if group.count and group.members)
+
+
+def min_available(context: Context, found: Sequence[Role]) -> int | None:
+    known = {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
+    value = context.value(context.profile.spec.gang.min_available, None, roles=known)
+    return None if value is None else _count(value)
+
+
+def unmodelled(context: Context) -> tuple[Unmodelled, ...]:
+    stated = context.value(context.profile.spec.unmodelled, []) or []
+    return tuple(Unmodelled(**found) for found in stated)

@@ -1,0 +1,129 @@
+"""What a placement profile may say: `wm-place/v1 PlacementProfile` as frozen models (definitions.md 14.2).
+
+A profile says, in jq, what a definition cannot: defaults, pods that a controller adds, which pods start together. All
+expressions see the object after `prepare`; `docs/profiles.md` is the reference for people who write one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from advisor.definitions.schema import Expression, Jq, expressions
+from advisor.errors import Fault, InputError, Path
+from advisor.files import Document
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+
+class For(_Model):
+    group: str
+    kind: str
+    versions: tuple[str, ...]
+
+
+class RoleRule(_Model):
+    """Pods of one kind: those of a component, once per instance, or pods that the controller adds.
+
+    name         role name; else the instance's id, else the component's name
+    when         is the role there at all; else: unless its pod source is null
+    replicas     pods that the controller creates at start; else the definition's scale
+    minimum      pods that a start needs at least; else all
+    maximum      pods up to which an autoscaler may go; else none is stated
+    template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
+    startsAfter  what its pods wait for, as text
+    stage        [first, last] in which its pods are alive, counted from 0
+    topology     [{key, unit, exclusive, path}], requests for co-location
+
+    Expressions see the prepared object; `$id` is the instance, `$scale` its {replicas, minimum, maximum}. `template`
+    sees the pod, and the object as `$object`.
+    """
+
+    component: str = ""
+    added: str = ""
+    name: Jq | None = None
+    when: Jq | None = None
+    replicas: Jq | None = None
+    minimum: Jq | None = None
+    maximum: Jq | None = None
+    template: Jq | None = None
+    starts_after: Jq | None = None
+    stage: Jq | None = None
+    topology: Jq | None = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> RoleRule:
+        if bool(self.component) == bool(self.added):
+            raise PydanticCustomError("rule", "names either a component or an added role")
+        if self.added and not self.template:
+            raise PydanticCustomError("rule", "an added role needs a template")
+        return self
+
+
+class Gang(_Model):
+    """`groups`: [{count, members: {role: pods}}]. `minAvailable`: pods that must start at least, whichever they are.
+
+    Both see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
+    """
+
+    groups: Jq | None = None
+    min_available: Jq | None = None
+
+
+class Example(_Model):
+    """A manifest and what must come out of it: role → {replicas, minimum, requests}; and the gang's groups."""
+
+    name: str
+    manifest: Mapping[str, Any]
+    roles: Mapping[str, Mapping[str, Any]]
+    gang: tuple[Mapping[str, Any], ...] | None = None
+
+
+class ProfileSpec(_Model):
+    """`counts`: paths of numbers of pods, which must be whole and not negative where they are given."""
+
+    for_: For = Field(alias="for")
+    counts: tuple[Jq, ...] = ()
+    prepare: Jq | None = None
+    roles: tuple[RoleRule, ...] = ()
+    gang: Gang = Gang()
+    unmodelled: Jq | None = None
+    examples: tuple[Example, ...] = ()
+
+
+class Metadata(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str = ""
+
+
+class Profile(_Model):
+    api_version: str
+    kind: str
+    metadata: Metadata = Metadata()
+    spec: ProfileSpec
+
+
+def parse(document: Document) -> Profile:
+    """Raises InputError with every fault, placed in its file."""
+    with document.faults():
+        try:
+            return Profile.model_validate(document.data)
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+            raise InputError.of([Fault(str(d["msg"]), _path(d["loc"])) for d in details]) from None
+
+
+def _path(loc: tuple[str | int, ...]) -> Path:
+    return tuple(loc)
+
+
+def texts(profile: Profile) -> Iterator[tuple[Path, Expression]]:
+    """Every expression of the profile, with its path."""
+    yield from expressions(profile)

@@ -1,0 +1,240 @@
+"""A pod template as people write it, to the noun that the rules read.
+
+Takes the plain data of `{metadata, spec}`; every fault carries its path inside the pod, and all of them come at once.
+Env, args and commands are never looked at. Unknown fields are ignored, as the API server does unless told to be strict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from advisor.definitions import plain
+from advisor.definitions.plain import Data
+from advisor.errors import Faults, InputError, at
+from advisor.labels import HostPort, Labels, NodeSelector, NodeTerm, PodAffinityTerm, Requirement, Selector, Toleration
+from advisor.labels import labels as sorted_labels
+from advisor.workload import Container, DeviceClaim, PodAmounts, PodTemplate
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+NODE_OPERATORS = (*LABEL_OPERATORS, "Gt", "Lt")
+WITH_VALUES = ("In", "NotIn", "Gt", "Lt")
+
+
+def template(pod: Data, namespace: str) -> PodTemplate:
+    """Raises InputError with every fault. `namespace` is where the pods will be created."""
+    faults = Faults()
+    parts: dict[str, Any] = {}
+    metadata, spec = _halves(pod)
+    for name in ("labels", "annotations"):
+        with faults.collect("metadata"):
+            parts[name] = sorted_labels(plain.pairs(metadata, name))
+    for name, read in _FIELDS.items():
+        with faults.collect("spec"):
+            parts[name] = read(spec)
+    for name in ("affinity", "anti_affinity"):
+        with faults.collect("spec", "affinity"):
+            parts[name] = _pod_terms(spec, _AFFINITIES[name], namespace, parts.get("labels", ()))
+    faults.raise_if_any()
+    return PodTemplate(**parts)
+
+
+def _halves(pod: Data) -> tuple[Data, Data]:
+    return plain.mapping(pod, "metadata"), plain.mapping(pod, "spec")
+
+
+def _containers(spec: Data) -> tuple[Container, ...]:
+    found = _each(spec, "containers", lambda item: _container(item, plain.flag(spec, "hostNetwork")))
+    if not found:
+        raise InputError("has no containers", path=("containers",), hint="every pod needs at least one container")
+    return found
+
+
+def _init_containers(spec: Data) -> tuple[Container, ...]:
+    return _each(spec, "initContainers", lambda item: _container(item, plain.flag(spec, "hostNetwork")))
+
+
+def _container(item: Data, host_network: bool) -> Container:
+    resources = plain.mapping(item, "resources")
+    with at("resources"):
+        requests, limits = plain.amounts(resources, "requests"), plain.amounts(resources, "limits")
+    return Container(
+        name=plain.text(item, "name"),
+        requests=requests,
+        limits=limits,
+        ports=tuple(port for port in _each(item, "ports", lambda one: _port(one, host_network)) if port),
+        sidecar=plain.text(item, "restartPolicy") == "Always",
+    )
+
+
+def _port(item: Data, host_network: bool) -> HostPort | None:
+    """On the host's network a container port is a host port (`defaultHostNetworkPorts`)."""
+    number = plain.number(item, "hostPort") or (plain.number(item, "containerPort") if host_network else None)
+    if not number:
+        return None
+    return HostPort(number, plain.text(item, "protocol") or "TCP", plain.text(item, "hostIP") or HostPort(0).ip)
+
+
+def _pod_level(spec: Data) -> PodAmounts | None:
+    resources = plain.mapping(spec, "resources")
+    if not resources:
+        return None
+    with at("resources"):
+        return PodAmounts(plain.amounts(resources, "requests"), plain.amounts(resources, "limits"))
+
+
+def _nodes(spec: Data) -> NodeSelector:
+    selector = sorted_labels(plain.pairs(spec, "nodeSelector"))
+    with at("affinity"):
+        affinity = plain.mapping(plain.mapping(spec, "affinity"), "nodeAffinity")
+        if affinity.get(REQUIRED) is None:
+            return NodeSelector(selector)
+        with at("nodeAffinity"):
+            required = plain.mapping(affinity, REQUIRED)
+            with at(REQUIRED):
+                return NodeSelector(selector, _each(required, "nodeSelectorTerms", _node_term))
+
+
+def _node_term(item: Data) -> NodeTerm:
+    fields = _each(item, "matchFields", lambda one: _requirement(one, NODE_OPERATORS))
+    return NodeTerm(_each(item, "matchExpressions", lambda one: _requirement(one, NODE_OPERATORS)), fields)
+
+
+def _requirement(item: Data, operators: tuple[str, ...]) -> Requirement:
+    operator = plain.text(item, "operator")
+    values = plain.texts(item, "values")
+    if not plain.text(item, "key"):
+        raise InputError("is required", path=("key",))
+    if operator not in operators:
+        raise InputError(f"must be one of {', '.join(operators)}", path=("operator",))
+    if bool(values) != (operator in WITH_VALUES):
+        raise InputError("needs values" if not values else "takes no values", path=("values",))
+    return Requirement(plain.text(item, "key"), operator, tuple(sorted(values)))
+
+
+def _tolerations(spec: Data) -> tuple[Toleration, ...]:
+    return _each(spec, "tolerations", _toleration)
+
+
+def _toleration(item: Data) -> Toleration:
+    operator = plain.text(item, "operator") or "Equal"
+    key, value = plain.text(item, "key"), plain.text(item, "value")
+    if not key and operator == "Equal":
+        raise InputError("without a key must be Exists", path=("operator",))
+    if value and operator == "Exists":
+        raise InputError("must be empty with operator Exists", path=("value",))
+    return Toleration(key, operator, value, plain.text(item, "effect"), plain.number(item, "tolerationSeconds"))
+
+
+def _pod_terms(spec: Data, key: str, namespace: str, own: Labels) -> tuple[PodAffinityTerm, ...]:
+    affinity = plain.mapping(plain.mapping(spec, "affinity"), key)
+    with at(key):
+        return _each(affinity, REQUIRED, lambda item: _pod_term(item, namespace, own))
+
+
+def _pod_term(item: Data, namespace: str, own: Labels) -> PodAffinityTerm:
+    topology_key = plain.text(item, "topologyKey")
+    if not topology_key:
+        raise InputError("is required", path=("topologyKey",))
+    by_label = _selector(item, "namespaceSelector")
+    named = tuple(sorted(plain.texts(item, "namespaces"))) or (() if by_label else (namespace,))
+    return PodAffinityTerm(topology_key, _folded(item, own), named, by_label)
+
+
+def _folded(item: Data, own: Labels) -> Selector | None:
+    """The label selector with (mis)matchLabelKeys folded in, as the API server does when the pod is created."""
+    selector = _selector(item, "labelSelector")
+    if selector is None:
+        return None
+    values = dict(own)
+    keys = [("In", key) for key in plain.texts(item, "matchLabelKeys")]
+    keys += [("NotIn", key) for key in plain.texts(item, "mismatchLabelKeys")]
+    folded = [Requirement(key, operator, (values[key],)) for operator, key in keys if key in values]
+    return _sorted((*selector.requirements, *folded))
+
+
+def _selector(item: Data, key: str) -> Selector | None:
+    if item.get(key) is None:
+        return None
+    selector = plain.mapping(item, key)
+    with at(key):
+        pairs = [Requirement(name, "In", (value,)) for name, value in plain.pairs(selector, "matchLabels").items()]
+        return _sorted((*pairs, *_each(selector, "matchExpressions", lambda one: _requirement(one, LABEL_OPERATORS))))
+
+
+def _sorted(requirements: Iterable[Requirement]) -> Selector:
+    return Selector(tuple(sorted(set(requirements), key=repr)))
+
+
+def _volume_claims(spec: Data) -> tuple[str, ...]:
+    claims = (plain.mapping(item, "persistentVolumeClaim") for _, item in plain.mappings(spec, "volumes"))
+    return tuple(sorted({plain.text(claim, "claimName") for claim in claims} - {""}))
+
+
+def _device_claims(spec: Data) -> tuple[DeviceClaim, ...]:
+    return _each(spec, "resourceClaims", _device_claim)
+
+
+def _device_claim(item: Data) -> DeviceClaim:
+    claim, made = plain.text(item, "resourceClaimName"), plain.text(item, "resourceClaimTemplateName")
+    return DeviceClaim(plain.text(item, "name"), claim, made)
+
+
+def _gates(spec: Data) -> tuple[str, ...]:
+    return _each(spec, "schedulingGates", lambda item: plain.text(item, "name"))
+
+
+def _used(spec: Data) -> tuple[str, ...]:
+    """Fields that bear on placement and that no rule evaluates yet."""
+    return tuple(dict.fromkeys(_unmodelled(spec)))
+
+
+def _unmodelled(spec: Data) -> Iterator[str]:
+    for place, item in plain.mappings(spec, "topologySpreadConstraints"):
+        if plain.text(item, "whenUnsatisfiable") != "ScheduleAnyway":
+            yield f"spec.topologySpreadConstraints[{place}]"
+    if plain.mapping(plain.mapping(spec, "affinity"), "podAffinity").get(REQUIRED):
+        yield f"spec.affinity.podAffinity.{REQUIRED}"
+    if spec.get("resourceClaims"):
+        yield "spec.resourceClaims"
+    for place, item in plain.mappings(spec, "volumes"):
+        if item.get("ephemeral") is not None:
+            yield f"spec.volumes[{place}].ephemeral"
+    yield from (f"spec.{field}" for field in ("schedulingGroup", "workloadRef") if spec.get(field) is not None)
+
+
+def _each(data: Data, key: str, read: Callable[[Data], Any]) -> tuple[Any, ...]:
+    """Every member of a list, read; the faults of all members at once."""
+    faults = Faults()
+    found = []
+    for place, item in plain.mappings(data, key):
+        with faults.collect(key, place):
+            found.append(read(item))
+    faults.raise_if_any()
+    return tuple(found)
+
+
+_AFFINITIES = {"affinity": "podAffinity", "anti_affinity": "podAntiAffinity"}
+
+_FIELDS: Mapping[str, Callable[[Data], Any]] = {
+    "containers": _containers,
+    "init_containers": _init_containers,
+    "pod_level": _pod_level,
+    "overhead": lambda spec: plain.amounts(spec, "overhead"),
+    "nodes": _nodes,
+    "tolerations": _tolerations,
+    "volume_claims": _volume_claims,
+    "device_claims": _device_claims,
+    "node_name": lambda spec: plain.text(spec, "nodeName"),
+    "scheduler": lambda spec: plain.text(spec, "schedulerName") or "default-scheduler",
+    "runtime_class": lambda spec: plain.text(spec, "runtimeClassName"),
+    "priority_class": lambda spec: plain.text(spec, "priorityClassName"),
+    "priority": lambda spec: plain.number(spec, "priority"),
+    "service_account": lambda spec: plain.text(spec, "serviceAccountName") or plain.text(spec, "serviceAccount"),
+    "gates": _gates,
+    "has_deadline": lambda spec: plain.number(spec, "activeDeadlineSeconds") is not None,
+    "host_network": lambda spec: plain.flag(spec, "hostNetwork"),
+    "used": _used,
+}
+"""Field of the noun → how it is read from `spec`."""
