@@ -6,21 +6,26 @@ default applied and every pod or container added leaves a note.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path as FilePath
 from typing import Any
 
+from advisor import files
 from advisor.definitions import templates, tree
+from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.engine import Engine, Prepared, prepare
 from advisor.definitions.extract import Extraction, Instance, Scale
 from advisor.definitions.profile_schema import Profile, RoleRule
 from advisor.errors import InputError, Path, at, dotted
-from advisor.workload import GangGroup, Note, Role, TopologyRequest, Unmodelled
+from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest, Unmodelled
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A profile, the engine for its expressions, the prepared object, and the namespace of its pods."""
+    """A profile, the engine for its expressions, the object (with defaults, once they are applied), a namespace."""
 
     profile: Profile
     engine: Engine
@@ -29,23 +34,31 @@ class Context:
 
     def value(self, text: str | None, default: Any, **variables: Any) -> Any:
         """The single output of an expression on the object; `default` when there is no expression."""
-        return default if text is None else one(self.engine, text, self.document, variables)
+        return default if text is None else self.one(text, self.document, variables)
+
+    def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
+        program = f"{_library(self.profile.spec.uses)}{text}"
+        outputs = self.engine.evaluate(program, document, variables=variables, edits=True)
+        if len(outputs) != 1:
+            raise InputError(f"gives {len(outputs)} values where one is needed", hint=text, code="unreadable")
+        return outputs[0]
 
 
-def one(engine: Engine, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
-    outputs = engine.evaluate(text, document, variables=variables, edits=True)
-    if len(outputs) != 1:
-        raise InputError(f"gives {len(outputs)} values where one is needed", hint=text, code="unreadable")
-    return outputs[0]
+@lru_cache(maxsize=64)
+def _library(names: tuple[str, ...]) -> str:
+    """The functions that a profile uses, in front of each of its expressions."""
+    folder = builtin_folder() / "library"
+    return "".join(files.read(str(folder / f"{FilePath(name).name}.jq")).text for name in names)
 
 
-def prepared(profile: Profile, engine: Engine, document: Prepared) -> tuple[Prepared, list[Note]]:
+def with_defaults(context: Context) -> tuple[Context, list[Note]]:
     """The object with the kind's defaults, and a note for each of them."""
-    if profile.spec.prepare is None:
-        return document, []
+    if context.profile.spec.prepare is None:
+        return context, []
+    before = context.document
     with at("spec", "prepare"):
-        changed = prepare(one(engine, profile.spec.prepare, document, {}))
-    return changed, list(_differences(document.data, changed.data, ()))
+        after = prepare(context.value(context.profile.spec.prepare, None))
+    return replace(context, document=after), list(_differences(before.data, after.data, ()))
 
 
 def _differences(before: Any, after: Any, path: Path) -> Iterator[Note]:
@@ -75,7 +88,7 @@ def _changed(before: Any, after: Any, path: Path) -> Note:
 def _shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "empty" if not value else "filled in"
-    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if not isinstance(value, str) else value
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +137,7 @@ def _role(rule: RoleRule, instance: Instance, pod: Mapping[str, Any], context: C
         return Role(
             name=name,
             replicas=replicas,
-            template=_template(rule, pod, context, given),
+            template=_template(rule, pod, context, given, name),
             minimum=min(replicas, _count(context.value(rule.minimum, replicas, **given))),
             maximum=context.value(rule.maximum, None, **given),
             component=instance.component,
@@ -136,11 +149,14 @@ def _role(rule: RoleRule, instance: Instance, pod: Mapping[str, Any], context: C
         )
 
 
-def _template(rule: RoleRule, pod: Mapping[str, Any], context: Context, given: Mapping[str, Any]) -> Any:
+def _template(
+    rule: RoleRule, pod: Mapping[str, Any], context: Context, given: Mapping[str, Any], name: str
+) -> PodTemplate:
     if rule.added:
         pod = context.value(rule.template, pod, **given)
     elif rule.template is not None:
-        pod = one(context.engine, rule.template, prepare(pod), {**given, "object": context.document.data})
+        known = {**given, "role": name, "object": context.document.data}
+        pod = context.one(rule.template, prepare(pod), known)
     return templates.template(pod, context.namespace)
 
 

@@ -42,7 +42,7 @@ class RoleRule(_Model):
     topology     [{key, unit, exclusive, path}], requests for co-location
 
     Expressions see the prepared object; `$id` is the instance, `$scale` its {replicas, minimum, maximum}. `template`
-    sees the pod, and the object as `$object`.
+    sees the pod, and has the object as `$object` and the role's name as `$role`.
     """
 
     component: str = ""
@@ -86,9 +86,13 @@ class Example(_Model):
 
 
 class ProfileSpec(_Model):
-    """`counts`: paths of numbers of pods, which must be whole and not negative where they are given."""
+    """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
+
+    `uses`: files of `catalog/library` whose functions the expressions call.
+    """
 
     for_: For = Field(alias="for")
+    uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()

@@ -147,9 +147,8 @@ def _with_roles(workload: Workload, document: Document, found: Found) -> Workloa
     if rules is None:
         return _without_profile(workload, Extraction(entry.definition, resumed, engine))
     own = found.profile.origin.engine if found.profile else engine
-    defaulted, notes = profile.prepared(rules, own, resumed)
-    context = Context(rules, own, defaulted, workload.namespace)
-    made = profile.roles(context, Extraction(entry.definition, defaulted, engine))
+    context, notes = profile.with_defaults(Context(rules, own, resumed, workload.namespace))
+    made = profile.roles(context, Extraction(entry.definition, context.document, engine))
     return replace(
         workload,
         roles=made.roles,

@@ -1,0 +1,67 @@
+# What KubeRay makes of a RayCluster's spec; the input is that spec unless a line says otherwise.
+
+# Defaults of the CRD; a group without replicas starts at its minimum.
+def ray_defaults:
+  if .workerGroupSpecs == null then .workerGroupSpecs = [] else . end
+  | .workerGroupSpecs |= map(
+      if .numOfHosts == null then .numOfHosts = 1 else . end
+      | if .minReplicas == null then .minReplicas = 0 else . end
+      | if .replicas == null then .replicas = .minReplicas else . end);
+
+def ray_group($name): .workerGroupSpecs[] | select(.groupName == $name);
+
+# Of a group: its pods within its bounds, a replica being numOfHosts pods; a suspended group has none.
+def ray_desired:
+  (.maxReplicas // 2147483647) as $most
+  | if .suspend then 0 else ([([.replicas, .minReplicas] | max), $most] | min) * .numOfHosts end;
+
+# The autoscaler starts with the least; KAI takes the least that a group states even without it.
+def ray_least($name):
+  .enableInTreeAutoscaling as $scales
+  | ray_group($name)
+  | if .suspend then 0
+    elif $scales or (.template.spec.schedulerName == "kai-scheduler" and .minReplicas > 0)
+    then .minReplicas * .numOfHosts
+    else ray_desired end;
+
+def ray_most($name):
+  .enableInTreeAutoscaling as $scales
+  | ray_group($name)
+  | if $scales and .maxReplicas then .maxReplicas * .numOfHosts else null end;
+
+# Of a container: the port for metrics, unless it has one of that name.
+def ray_metrics:
+  if any((.ports // [])[]; .name == "metrics") then .
+  else .ports = ((.ports // []) + [{name: "metrics", containerPort: 8080}]) end;
+
+def ray_labels($type; $group; $cluster):
+  .metadata.labels += {"ray.io/node-type": $type, "ray.io/group": $group, "ray.io/is-ray-node": "yes"}
+  | if $cluster then .metadata.labels += {"ray.io/cluster": $cluster} else . end;
+
+# Of a pod: the collector of the history server, where one is asked for (a feature gate of KubeRay, off by default).
+def ray_collector($spec):
+  if $spec.historyServerOptions.collectorOptions
+  then .spec.containers += [{name: "collector", resources: ($spec.historyServerOptions.collectorOptions.resources // {})}]
+  else . end;
+
+# Of the head's pod: the autoscaler runs beside Ray.
+def ray_head($spec; $cluster):
+  .spec.containers[0] |= ray_metrics
+  | if $spec.enableInTreeAutoscaling then
+      .spec.containers += [{name: "autoscaler", resources: ($spec.autoscalerOptions.resources // {
+        requests: {cpu: "500m", memory: "512Mi"}, limits: {cpu: "500m", memory: "512Mi"}})}]
+    else . end
+  | ray_collector($spec)
+  | ray_labels("head"; "headgroup"; $cluster);
+
+# Of a worker's pod: it waits for the head in an init container.
+def ray_worker($spec; $group; $cluster):
+  .spec.containers[0] |= ray_metrics
+  | .spec.initContainers = ((.spec.initContainers // []) + [{name: "wait-gcs-ready", resources: {
+      requests: {cpu: "200m", memory: "256Mi"}, limits: {cpu: "200m", memory: "256Mi"}}}])
+  | ray_collector($spec)
+  | ray_labels("worker"; $group; $cluster);
+
+# The container that submits a RayJob, with its default size.
+def ray_submitter_container:
+  {name: "ray-job-submitter", resources: {requests: {cpu: "500m", memory: "200Mi"}, limits: {cpu: "1", memory: "1Gi"}}};
