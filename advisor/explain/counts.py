@@ -81,13 +81,14 @@ def shortfalls(diagnosis: Diagnosis) -> Iterator[Reason]:
     for charge in diagnosis.charges:
         needs = charge.of(_busiest(charge, diagnosis, sizes))
         if charge.left is not None and needs > charge.left:
+            lasting = needs > charge.hard
             yield Reason(
                 "resource-quota",
                 subject=charge.quota,
                 resource=charge.key,
                 needs=needs,
-                has=charge.left,
-                lasting=needs > charge.hard,
+                has=charge.hard if lasting else max(0, charge.left),
+                lasting=lasting,
             )
 
 

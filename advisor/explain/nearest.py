@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 
@@ -31,7 +30,12 @@ LIFTS = {
 
 def changes(case: Case, placed: dict[str, int]) -> tuple[Change, ...]:
     """At most three, cheapest first. `placed`: the pods per role that fit now."""
-    return tuple(islice(_all(case, placed), MOST_CHANGES))
+    found: dict[tuple[str, str], Change] = {}
+    for change in _all(case, placed):
+        found.setdefault((change.kind, change.subject), change)
+        if len(found) == MOST_CHANGES:
+            break
+    return tuple(found.values())
 
 
 def _all(case: Case, placed: dict[str, int]) -> Iterator[Change]:

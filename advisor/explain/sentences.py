@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.cluster import Gap
-from advisor.quantity import readable
+from advisor.quantity import canonical, readable
+from advisor.resources import PODS
 from advisor.verdict import ANY_ORDER, NOTES, Answer, Change, Reason, Verdict
 
 PLAIN: Mapping[str, str] = {
-    "cordoned": "it would fit if the {nodes} took pods again: cordoned",
-    "not-ready": "it would fit if the {nodes} were Ready",
+    "cordoned": "{nodes} cordoned",
+    "not-ready": "{nodes} not ready",
     "node-going-away": "{nodes} on the way out ({subject})",
     "virtual-node": "{nodes} virtual: what they offer says nothing of single machines",
     "taint": "{nodes} with the taint {subject}, which the pods do not tolerate",
@@ -102,32 +103,41 @@ def reason(one: Reason) -> str:
 
 def _quota(one: Reason) -> str:
     name = one.resource.partition(".")[2] or one.resource
-    has, needs = _amount(name, one.has), _amount(name, one.needs)
-    state = "allows" if one.lasting else "has left"
-    return f"ResourceQuota {one.subject} {state} {has} of {one.resource}, {needs} are needed"
+    has, needs = _amounts(name, one.has, one.needs)
+    state = f"allows {has} {one.resource}" if one.lasting else f"has {has} {one.resource} left"
+    return f"ResourceQuota {one.subject} {state}, {needs} needed"
 
 
 def _fragmentation(one: Reason) -> str:
-    total, needs = _amount(one.resource, one.total), _amount(one.resource, one.needs)
+    total, needs = _amounts(one.resource, one.total, one.needs)
     enough = (
         "no node has" if not one.enough else f"only {plural(one.enough, 'node')} {'has' if one.enough == 1 else 'have'}"
     )
     if not one.nodes:
-        return f"{total} {one.resource} free in all, but no packing puts every pod on a node"
-    return f"{total} {one.resource} free in all, but {enough} the {needs} that one {one.role} pod needs"
+        return f"{total} {_noun(one.resource)} free in all, but no packing puts every pod on a node"
+    return f"{total} {_noun(one.resource)} free in all, but {enough} the {needs} that one {one.role} pod needs"
 
 
 def _insufficient(one: Reason) -> str:
-    needs, has = _amount(one.resource, one.needs), _amount(one.resource, one.has)
+    needs, has = _amounts(one.resource, one.needs, one.has)
+    noun = _noun(one.resource)
     if one.total is not None:
-        return f"{has} {one.resource} free on {plural(one.nodes, 'usable node')}, {needs} needed in all"
+        return f"{has} {noun} free on {plural(one.nodes, 'usable node')}, {needs} needed in all"
     if one.enough == 0:
-        return f"no usable node is large enough: one {one.role} pod needs {needs} {one.resource}, the largest has {has}"
-    return f"{plural(one.nodes, 'node')} with too little {one.resource}: at most {has} free, {needs} needed"
+        return f"no usable node is large enough: one {one.role} pod needs {needs} {noun}, the largest has {has}"
+    return f"{plural(one.nodes, 'node')} with too few {noun}: at most {has} free, {needs} needed"
 
 
-def _amount(resource: str, amount: int | None) -> str:
-    return "?" if amount is None else readable(resource, amount)
+def _amounts(resource: str, *amounts: int | None) -> list[str]:
+    """Amounts to be compared: readable ones, or exact ones where different amounts would read alike."""
+    known = [amount for amount in amounts if amount is not None]
+    texts = {readable(resource, amount) for amount in known}
+    write = readable if len(texts) == len(set(known)) else canonical
+    return ["?" if amount is None else write(resource, amount) for amount in amounts]
+
+
+def _noun(resource: str) -> str:
+    return "pod slots" if resource == PODS else resource
 
 
 def _doubt(one: Reason, gaps: tuple[Gap, ...]) -> str:
