@@ -84,12 +84,15 @@ def _keep_apart(v: Variables, rule: Apart, pods: list[list[Any]], wanted: tuple[
 
 
 def within_budgets(v: Variables, p: Problem) -> None:
-    """No budget is overdrawn at any stage.   ∀ budget, stage:  Σ_{r alive} per_pod[r] · size[r] ≤ limit"""
+    """No budget is overdrawn at any stage.   ∀ budget, stage:  Σ_{r alive} per_pod[r] · size[r] ≤ max(0, limit)
+
+    A budget that is overdrawn already forbids what would be charged to it, and nothing else.
+    """
     for budget in p.budgets:
         for alive in p.alive():
             terms = [budget.per_pod[r] * v.size[r] for r in alive if budget.per_pod[r]]
             if terms:
-                v.model.add(sum(terms) <= budget.limit)
+                v.model.add(sum(terms) <= max(0, budget.limit))
 
 
 def whole_groups(v: Variables, p: Problem) -> None:

@@ -18,7 +18,7 @@ from advisor.problem import Flags, Ints, Problem
 
 def any_order(problem: Problem, search: Search) -> bool:
     """True when proven; False also where that was not worked out (rules that span bins, too many patterns)."""
-    classes = classify(problem)
+    classes = classify(problem, search.patterns)
     if classes is None or classes.wide:
         return False
     return not any(_may_stick(problem, classes, role, alive, search) for alive in problem.alive() for role in alive)

@@ -97,10 +97,10 @@ def capacity(problem: Problem, role: int) -> Ints:
     return room
 
 
-def classify(problem: Problem) -> Classes | None:
-    """Sort the bins into classes; None when the grid of patterns would be too large."""
+def classify(problem: Problem, limit: int = GRID_LIMIT) -> Classes | None:
+    """Sort the bins into classes; None when the grid would have more than `limit` patterns."""
     caps = tuple(int(capacity(problem, role).max(initial=0)) for role in problem.roles)
-    if prod(cap + 1 for cap in caps) > GRID_LIMIT:
+    if prod(cap + 1 for cap in caps) > limit:
         return None
     narrow = [rule for rule in problem.apart if rule.singletons]
     wide = tuple(rule for rule in problem.apart if not rule.singletons)

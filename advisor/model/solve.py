@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.model import counting, greedy
 from advisor.model.check import check
-from advisor.model.patterns import Classes, classify
+from advisor.model.patterns import GRID_LIMIT, Classes, classify
 from advisor.problem import Assignment, Outcome, Problem
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ Bounds = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Limits of a search: CP-SAT's deterministic seconds, and its random seed."""
+    """Limits of a search: CP-SAT's deterministic seconds, its random seed, the patterns that are enumerated at most."""
 
     deterministic_seconds: float = 20.0
     seed: int = 1
+    patterns: int = GRID_LIMIT
 
 
 class _LimitError(Exception):
@@ -82,7 +83,7 @@ def _yes(problem: Problem, found: Assignment) -> Outcome:
 
 def _search(problem: Problem, search: Search, bounds: Bounds, **aims: Any) -> Outcome:
     """Search, and where that says "impossible", search again in another way before it is believed."""
-    classes = classify(problem)
+    classes = classify(problem, search.patterns)
     try:
         for otherwise in (False, True):
             found = _run(_model(problem, classes, bounds, **aims), search, otherwise, exact="maximise" in aims)

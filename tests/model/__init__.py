@@ -1,0 +1,1 @@
+"""The model against brute force, and each constraint against its smallest cases."""
