@@ -37,7 +37,7 @@ class Context:
         return default if text is None else self.one(text, self.document, variables)
 
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
-        program = f"{_library(self.profile.spec.uses)}{text}"
+        program = f"{library(self.profile.spec.uses)}{text}"
         outputs = self.engine.evaluate(program, document, variables=variables, edits=True)
         if len(outputs) != 1:
             raise InputError(f"gives {len(outputs)} values where one is needed", hint=text, code="unreadable")
@@ -45,7 +45,7 @@ class Context:
 
 
 @lru_cache(maxsize=64)
-def _library(names: tuple[str, ...]) -> str:
+def library(names: tuple[str, ...]) -> str:
     """The functions that a profile uses, in front of each of its expressions."""
     folder = builtin_folder() / "library"
     return "".join(files.read(str(folder / f"{FilePath(name).name}.jq")).text for name in names)

@@ -1,0 +1,100 @@
+"""Every file of the catalogue: named by the rule, valid, its expressions compile, its examples come out as it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor import files, quantity
+from advisor.definitions import layers, profile, profile_schema, reading
+from advisor.definitions.catalog import Catalog, builtin_folder
+from advisor.definitions.engine import TRUSTED
+from advisor.definitions.layers import Entry
+from advisor.definitions.profile_schema import Example, Profile
+from advisor.definitions.validate import validate
+from advisor.resources import in_base_units
+from advisor.workload import Role, Workload
+
+FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))
+
+
+def entry(path: Path) -> Entry:
+    (found,) = layers.builtin(path).entries
+    return found
+
+
+def rules(path: Path) -> Profile:
+    document = entry(path).profile_document
+    assert document
+    return profile_schema.parse(document)
+
+
+def examples() -> Iterator[Any]:
+    for path in FILES:
+        for example in rules(path).spec.examples:
+            yield pytest.param(example, id=f"{path.stem}: {example.name}")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+class TestFile:
+    def test_is_named_by_group_kind_and_version(self, path: Path) -> None:
+        kind = entry(path).kind
+        group = kind.group.replace(".", "-") or "core"
+        assert path.stem == entry(path).definition.name == f"{group}-{kind.kind.lower()}-{kind.version}"
+
+    def test_is_valid_without_a_warning(self, path: Path) -> None:
+        found = validate(entry(path).definition, TRUSTED)
+        assert not found.errors
+        assert not [warning for warning in found.warnings if "clock" in warning.message]
+
+    def test_the_profile_speaks_of_the_same_kind(self, path: Path) -> None:
+        kind, stated = entry(path).kind, rules(path).spec.for_
+        assert (stated.group, stated.kind) == (kind.group, kind.kind)
+        assert kind.version in stated.versions
+
+    def test_every_expression_compiles(self, path: Path) -> None:
+        found = rules(path)
+        library = profile.library(found.spec.uses)
+        for where, text in profile_schema.texts(found):
+            names = (
+                () if where[1] in ("prepare", "counts", "unmodelled") else ("id", "object", "role", "roles", "scale")
+            )
+            TRUSTED.compile(f"{library}{text}", names=names, edits=True)
+
+    def test_has_two_examples_at_least(self, path: Path) -> None:
+        assert len(rules(path).spec.examples) >= 2
+
+
+def read(example: Example) -> Workload:
+    source = files.Source(example.name, json.dumps(example.manifest))
+    (workload,) = reading.read(files.documents(source), Catalog()).workloads
+    return workload
+
+
+def requests(role: Role) -> dict[str, int]:
+    return in_base_units(role.template.as_pod().requests())
+
+
+def stated_requests(stated: Any) -> dict[str, int]:
+    return {name: quantity.base_units(name, quantity.parse(value)) for name, value in stated.items()}
+
+
+@pytest.mark.parametrize("example", list(examples()))
+def test_an_example_comes_out_as_it_says(example: Example) -> None:
+    workload = read(example)
+    assert not workload.faults
+    assert [role.name for role in workload.roles] == list(example.roles)
+    for role in workload.roles:
+        stated = example.roles[role.name]
+        assert role.replicas == stated["replicas"]
+        assert role.minimum == stated.get("minimum", role.replicas)
+        assert role.maximum == stated.get("maximum")
+        assert requests(role) == stated_requests(stated["requests"])
+        assert list(role.stage) == stated.get("stage", list(role.stage))
+        assert role.starts_after == stated.get("startsAfter", role.starts_after)
+    if example.gang is not None:
+        assert [{"count": g.count, "members": dict(g.members)} for g in workload.groups] == list(example.gang)

@@ -1,0 +1,122 @@
+"""Public manifests of the catalogue's kinds give the roles, numbers, requests and gangs that are known to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor import files, quantity
+from advisor.definitions import reading
+from advisor.definitions.catalog import Catalog
+from advisor.errors import InputError
+from advisor.resources import in_base_units
+from advisor.workload import Role, Workload
+from tests import corpus
+
+KINDS = (
+    "pod",
+    "deployment",
+    "statefulset",
+    "job",
+    "cronjob",
+    "jobset",
+    "leaderworkerset",
+    "pytorchjob",
+    "mpijob",
+    "raycluster",
+    "rayjob",
+)
+NOT_YET = {"raycronjob-sample"}
+"""Files in these folders whose kind the catalogue does not have."""
+
+REFUSED = {"nccl-a4-two-pods": 'the key "resources" stands twice'}
+"""Files that are refused on purpose: two meanings in one mapping (kubectl would take the later one without a word)."""
+
+FILES = [path for kind in KINDS for path in corpus.expected(kind)]
+pytestmark = [pytest.mark.corpus, corpus.needed]
+
+
+def stem(path: Path) -> str:
+    return path.name.removesuffix(".expected.yaml")
+
+
+READ = [path for path in FILES if stem(path) not in {*NOT_YET, *REFUSED}]
+
+
+def pairs(path: Path) -> list[tuple[Workload, Mapping[str, Any]]]:
+    """Each workload of a file with what is expected of it."""
+    read = reading.read(files.documents(files.read(str(path.with_name(f"{stem(path)}.yaml")))), Catalog())
+    wanted = [one for one in corpus.data(path)["workloads"] if one["roles"]]
+    assert not read.missing
+    return list(zip(read.workloads, wanted, strict=True))
+
+
+def units(stated: Mapping[str, Any]) -> dict[str, int]:
+    """Resource amounts of an expected file in base units, without zeros."""
+    amounts = {name: quantity.base_units(name, quantity.parse(value)) for name, value in stated.items()}
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def requests(role: Role) -> dict[str, int]:
+    return in_base_units(role.template.as_pod().requests())
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_roles_and_their_numbers(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        assert not workload.faults
+        assert [(role.name, role.replicas) for role in workload.roles] == [
+            (role["name"], role["replicas"]) for role in wanted["roles"]
+        ]
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_what_one_pod_requests(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        assert {role.name: requests(role) for role in workload.roles} == {
+            role["name"]: units(role["requests"]) for role in wanted["roles"]
+        }
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_totals(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        totals: dict[str, int] = {}
+        for role in workload.roles:
+            for name, amount in requests(role).items():
+                totals[name] = totals.get(name, 0) + amount * role.replicas
+        stated = {name: value for name, value in wanted["totals"].items() if name not in ("pods", "deviceClaims")}
+        assert workload.pods == wanted["totals"]["pods"]
+        assert {name: amount for name, amount in totals.items() if amount} == units(stated)
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_elastic_bounds(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        for role, stated in zip(workload.roles, wanted["roles"], strict=True):
+            if "minReplicas" in stated:
+                assert role.minimum == min(stated["minReplicas"], stated["replicas"])
+            if "maxReplicas" in stated:
+                assert role.maximum == stated["maxReplicas"]
+            assert role.injected == stated.get("injected", False)
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_gang_groups(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        found = [{"count": group.count, "members": dict(group.members)} for group in workload.groups]
+        assert several(found) == several(wanted["gangGroups"])
+
+
+def several(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without groups of one pod, which say nothing."""
+    return [group for group in groups if group["count"] * sum(group["members"].values()) > 1]
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if stem(path) in REFUSED], ids=stem)
+def test_what_is_refused_says_why(path: Path) -> None:
+    with pytest.raises(InputError, match=REFUSED[stem(path)]):
+        pairs(path)
