@@ -230,7 +230,8 @@ class ClusterSnapshot:
     """One cluster at `taken_at`. Empty tuples mean "there are none"; what could not be read has a Gap instead.
 
     namespaces    None: none were recorded, so nothing is known about which exist
-    api_groups    API groups served; None: not known
+    api_groups    API groups seen; None: not known
+    api_versions  every `group/version` served, the core's `v1` left out; None: the list is not known to be whole
     scope         namespaces whose quotas, limit ranges and claims were read; None: all of them
     served_by_dra extended resource names that some DeviceClass offers
     queues        (namespace, name) of Kueue LocalQueues
@@ -254,6 +255,7 @@ class ClusterSnapshot:
     served_by_dra: frozenset[str] = frozenset()
     queues: tuple[tuple[str, str], ...] = ()
     api_groups: frozenset[str] | None = None
+    api_versions: frozenset[str] | None = None
     version: str = ""
     scope: tuple[str, ...] | None = None
     labels: Labels = ()

@@ -45,6 +45,7 @@ CODES: Mapping[str, str] = {
     "quota-must-specify": "a ResourceQuota demands requests or limits that a container does not state",
     "limitrange": "a LimitRange refuses the pod",
     "invalid-template": "the API server refuses the pod",
+    "kind-not-served": "the API server does not serve the workload's kind",
     "namespace-missing": "the namespace does not exist",
     "runtimeclass-missing": "the RuntimeClass does not exist",
     "runtimeclass-conflict": "the RuntimeClass asks for a node label that the template contradicts",

@@ -8,9 +8,13 @@ import os
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.servers import build
 from tests.servers.pool import Pool, Servers
+
+settings.register_profile("house", deadline=None)  # no test hangs on how fast a machine is
+settings.load_profile("house")
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ PLAIN: Mapping[str, str] = {
     "quota-must-specify": "ResourceQuota {subject}: some container of {role} states none",
     "limitrange": "LimitRange {subject}",
     "invalid-template": "the API server refuses the pods of {role}: {subject}",
+    "kind-not-served": "{subject} is not served there",
     "namespace-missing": "namespace {subject} does not exist",
     "runtimeclass-missing": "RuntimeClass {subject} does not exist",
     "runtimeclass-conflict": "the RuntimeClass asks for {subject}",

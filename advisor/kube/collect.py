@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -65,7 +65,7 @@ class _Reading:
         self._summary = Summary(accelerators)
         self._began = datetime.now(UTC)
         self._version = ""
-        self._groups: Mapping[str, str] | None = None
+        self._groups: Groups | None = None
         self._gaps: dict[str, Gap] = {}
         self._done: set[Kind] = set()
         self._counts: dict[Kind, int] = {}
@@ -86,8 +86,8 @@ class _Reading:
         match event:
             case Version(text):
                 self._version = text
-            case Groups(preferred):
-                self._groups = preferred
+            case Groups():
+                self._groups = event
             case Part():
                 self._fold(event)
             case Missed(gap):
@@ -126,7 +126,8 @@ class _Reading:
             self._name,
             self._began,
             version=self._version,
-            api_groups=None if self._groups is None else frozenset(self._groups),
+            api_groups=frozenset(self._groups.preferred) if self._groups else None,
+            api_versions=self._groups.versions if self._groups else None,
             scope=self._needs.namespaces,
             gaps=gaps,
         )

@@ -47,9 +47,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """API group → the version of it that the server prefers."""
+    """API group → the version of it that the server prefers, and every `group/version` that it serves."""
 
     preferred: Mapping[str, str]
+    versions: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def _groups(api: Reader) -> Groups | None:
             raise
         return None
     found = promised(wire.ApiGroupList, body, api.host).groups or ()
-    return Groups({group.name: group.preferred_version.group_version.rpartition("/")[2] for group in found})
+    preferred = {group.name: group.preferred_version.group_version.rpartition("/")[2] for group in found}
+    return Groups(preferred, frozenset(one.group_version for group in found for one in group.versions or ()))
 
 
 def _kind(api: Reader, kind: Kind, groups: Groups | None, needs: Needs) -> Iterator[Event]:

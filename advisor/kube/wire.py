@@ -340,6 +340,7 @@ class GroupVersion(Struct, gc=False, rename="camel"):
 class ApiGroup(Struct, gc=False, rename="camel"):
     name: str
     preferred_version: GroupVersion = msgspec.field(default_factory=GroupVersion)
+    versions: list[GroupVersion] | None = None
 
 
 class ApiGroupList(Struct, gc=False):

@@ -83,7 +83,7 @@ def gaps(snapshot: ClusterSnapshot) -> list[tuple[str, str]]:
 
 def comparable(snapshot: ClusterSnapshot) -> bytes:
     """All that a recording by kubectl can know."""
-    same = replace(snapshot, name="", taken_at=None, version="", api_groups=None, notes=())
+    same = replace(snapshot, name="", taken_at=None, version="", api_groups=None, api_versions=None, notes=())
     return recording.encode([same])
 
 

@@ -56,7 +56,14 @@ def rich() -> ClusterSnapshot:
     )
     gaps = (Gap("nodes", "forbidden", "may not"),)
     return replace(
-        found, name="eu", taken_at=MOMENT, version="v1.36.2", scope=("team",), labels=(("a", "b"),), gaps=gaps
+        found,
+        name="eu",
+        api_versions=frozenset({"apps/v1"}),
+        taken_at=MOMENT,
+        version="v1.36.2",
+        scope=("team",),
+        labels=(("a", "b"),),
+        gaps=gaps,
     )
 
 
