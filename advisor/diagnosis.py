@@ -16,6 +16,9 @@ from advisor.quantity import Amounts
 from advisor.verdict import Reason
 from advisor.workload import Role
 
+CAPACITY = "NodeResourcesFit"
+"""The filter that compares amounts; all others are about what a node is."""
+
 
 @dataclass(frozen=True, slots=True)
 class PodShape:
@@ -72,13 +75,20 @@ class RoleFit:
     ) -> Mask:
         """The nodes left when the rules in `without` are lifted; an entry is a code, or `code=subject` for one case.
 
+        What a node has left is not looked at: that is the supply's business.
+
         lasting_only  as if the cluster were empty of ordinary pods
         hopeful       doubts are resolved in the pod's favour
         """
         mask = np.ones(nodes, dtype=np.bool_)
         for rejection in self.rejections:
             code, subject = rejection.reason.code, rejection.reason.subject
-            if code in without or f"{code}={subject}" in without or (hopeful and rejection.doubt):
+            if (
+                rejection.reason.filter == CAPACITY
+                or code in without
+                or f"{code}={subject}" in without
+                or (hopeful and rejection.doubt)
+            ):
                 continue
             if lasting_only and not rejection.reason.lasting:
                 continue

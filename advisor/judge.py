@@ -41,7 +41,8 @@ def judge(trial: Trial) -> Verdict:
         sizes = trial.sizes(outcome)
         if verdict.doubts:
             return replace(verdict, largest=sizes)
-        return replace(verdict, verdict=FITS, placement=trial.placement(outcome), largest=sizes)
+        placement = trial.placement(outcome, trial.assurance())
+        return replace(verdict, verdict=FITS, placement=placement, largest=sizes)
     return _not_now(trial, verdict)
 
 

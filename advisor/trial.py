@@ -72,12 +72,12 @@ class Trial:
         bins = {roles[r]: {names[b]: n for b, n in sorted(there.items())} for r, there in sorted(placed.items())}
         return Placement(bins, assurance)
 
-    def arranged(self) -> Placement:
-        """The least disturbing assignment, and whether an ordinary scheduler finds room in any order."""
-        outcome = model.arrange(self.problem(), self.search)
-        return self.placement(outcome, self.assurance())
+    def arranged(self, assurance: str) -> Placement:
+        """The least disturbing assignment."""
+        return self.placement(model.arrange(self.problem(), self.search), assurance)
 
     def assurance(self) -> str:
+        """Does an ordinary scheduler find room for all in whatever order? Not told where it may use other nodes."""
         problem = self.problem()
         blind = self.problem(World(without=BLINDLY_USED))
         same = bool((problem.allowed == blind.allowed).all())

@@ -66,10 +66,10 @@ def _strategy(name: str, footprints: Mapping[str, Footprint], policy: Policy) ->
 
 
 def rank(verdicts: Sequence[Verdict], choice: Verdict | None) -> tuple[Verdict, ...]:
-    """The chosen one first, then by verdict, then those that hold the larger part, then by name."""
+    """The chosen one first, then by verdict; of equal ones those that come nearest: pods placed, devices free, name."""
 
     def key(verdict: Verdict) -> tuple[object, ...]:
         placed = sum((verdict.largest or {}).values())
-        return (verdict is not choice, ORDER.index(verdict.verdict), -placed, verdict.cluster)
+        return (verdict is not choice, ORDER.index(verdict.verdict), -placed, -(verdict.free or 0), verdict.cluster)
 
     return tuple(sorted(verdicts, key=key))

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.accelerators import Accelerators
 from advisor.cluster import Mask, Nodes
-from advisor.diagnosis import Charge, Diagnosis, RoleFit, World
+from advisor.diagnosis import CAPACITY, Charge, Diagnosis, Rejection, RoleFit, World
 from advisor.resources import PODS
 from advisor.verdict import Reason
 
@@ -32,8 +32,6 @@ LIFTED_FIRST = (
     "node-going-away",
 )
 """Rules that are tried one by one as the decisive one, those that pass by themselves first."""
-
-CAPACITY = "NodeResourcesFit"
 
 Fits = Callable[[World], bool]
 
@@ -143,18 +141,20 @@ def _capacity(case: Case) -> Reason:
 
 
 def eligible(fit: RoleFit, case: Case) -> Mask:
-    """Nodes that every rule but capacity lets the role use."""
-    mask = np.ones(len(case.nodes), dtype=np.bool_)
-    for rejection in fit.rejections:
-        if rejection.reason.filter != CAPACITY and not rejection.doubt:
-            mask &= ~rejection.nodes
-    return mask
+    """Nodes that every rule but capacity lets the role use, or may let it use."""
+    return fit.allowed(len(case.nodes), hopeful=True)
 
 
 def _bar(fit: RoleFit, case: Case) -> Reason:
-    """Of the rules that together leave no node, the one that stops most."""
-    found = [r for r in nodes_by_first_failure(case) if r.role == fit.role.name and r.filter != CAPACITY]
-    return max(found, key=lambda reason: reason.nodes, default=Reason("no-nodes"))
+    """Of the rules that together leave no node, the one that stops most by itself; of equal ones the last."""
+    masks: dict[tuple[str, str], Rejection] = {}
+    for rejection in fit.rejections:
+        if rejection.reason.filter != CAPACITY:
+            key = (rejection.reason.code, rejection.reason.subject)
+            before = masks.get(key)
+            masks[key] = replace(rejection, nodes=before.nodes | rejection.nodes) if before else rejection
+    stops = [replace(one.reason, role=fit.role.name, nodes=int(one.nodes.sum()), enough=0) for one in masks.values()]
+    return max(reversed(stops), key=lambda reason: reason.nodes, default=Reason("no-nodes"))
 
 
 def _no_node_is_large_enough(fit: RoleFit, case: Case) -> Iterator[Reason]:

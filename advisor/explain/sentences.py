@@ -97,6 +97,8 @@ def reason(one: Reason) -> str:
         return _fragmentation(one)
     if one.code.startswith("insufficient-"):
         return _insufficient(one)
+    if one.code == "node-affinity" and one.enough == 0:
+        return f"no node matches {one.subject}"
     return PLAIN[one.code].format(
         nodes=plural(one.nodes, "node"), subject=one.subject, resource=one.resource, needs=one.needs, role=one.role
     )
