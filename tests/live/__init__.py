@@ -1,0 +1,1 @@
+"""The whole product against real API servers, and its verdicts against the real kube-scheduler's deeds."""
