@@ -18,15 +18,21 @@ $(VENV)/.dev: $(VENV)/.run requirements-dev.lock
 	$(PIP) --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
+demo: $(VENV)/.run
+	@$(BIN)/wm-place --clusters scenarios/demo/clusters.yaml scenarios/demo/train.yaml
+
 test: $(VENV)/.dev
-	$(BIN)/pytest
+	@$(BIN)/pytest --quiet --numprocesses auto
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-lock:
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks
+
+lock: $(VENV)/.run
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --upgrade pyproject.toml --group build --output-file requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock

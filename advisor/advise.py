@@ -21,7 +21,7 @@ def advise(question: Question) -> Report:
         trials = {cluster.name: Trial.of(workload, cluster, question) for cluster in clusters}
         answer = decide(workload, trials, question)
         answers.append(answer)
-        if answer.choice:
+        if answer.choice and workload is not question.workloads[-1]:
             charged = trials[answer.choice.cluster].assumed(answer.choice)
             clusters = tuple(charged if cluster.name == charged.name else cluster for cluster in clusters)
     return Report(question.as_of, tuple(answers))

@@ -65,9 +65,9 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
     doubts = _doubts_that_hide_room(trial)
     if doubts:
         return replace(verdict, doubts=doubts)
-    largest = trial.sizes(model.largest(trial.problem(), trial.search))
+    largest = trial.sizes(model.largest(trial.problem, trial.search))
     reasons = explain.reasons(trial.case())
-    smaller = model.reduced(trial.problem(), trial.search) if _elastic(trial) else None
+    smaller = model.reduced(trial.problem, trial.search) if _elastic(trial) else None
     if smaller and smaller.complete:
         kind = UNKNOWN if verdict.doubts else REDUCED
         placement = None if verdict.doubts else trial.placement(smaller)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from advisor import explain, fit, model
 from advisor.assume import assume
@@ -50,13 +51,19 @@ class Trial:
     def accelerator(self) -> str:
         return accelerator(self.workload, self.question)
 
-    def problem(self, world: World = AS_READ) -> Problem:
+    @cached_property
+    def problem(self) -> Problem:
+        return self.problem_in(AS_READ)
+
+    def problem_in(self, world: World) -> Problem:
         known = self.question.accelerators.among(self.cluster.nodes.allocatable)
         return model.build(self.diagnosis, self.workload, self.cluster.nodes, known, world)
 
     def place(self, world: World = AS_READ) -> Outcome:
         if world not in self.outcomes:
-            self.outcomes[world] = model.place(self.problem(world), self.search)
+            self.outcomes[world] = model.place(
+                self.problem_in(world) if world != AS_READ else self.problem, self.search
+            )
         return self.outcomes[world]
 
     def fits(self, world: World) -> bool:
@@ -74,14 +81,16 @@ class Trial:
 
     def arranged(self, assurance: str) -> Placement:
         """The least disturbing assignment."""
-        return self.placement(model.arrange(self.problem(), self.search), assurance)
+        return self.placement(model.arrange(self.problem, self.search), assurance)
 
     def assurance(self) -> str:
         """Does an ordinary scheduler find room for all in whatever order? Not told where it may use other nodes."""
-        problem = self.problem()
-        blind = self.problem(World(without=BLINDLY_USED))
-        same = bool((problem.allowed == blind.allowed).all())
-        return ANY_ORDER if same and model.any_order(problem, self.search) else THIS_ASSIGNMENT
+        nodes = len(self.cluster.nodes)
+        same = all(
+            bool((found.allowed(nodes) == found.allowed(nodes, without=BLINDLY_USED)).all())
+            for found in self.diagnosis.roles
+        )
+        return ANY_ORDER if same and model.any_order(self.problem, self.search) else THIS_ASSIGNMENT
 
     def sizes(self, outcome: Outcome) -> dict[str, int]:
         return {found.role.name: outcome.sizes.get(r, 0) for r, found in enumerate(self.diagnosis.roles)}
@@ -95,7 +104,7 @@ class Trial:
     def footprint(self) -> Footprint:
         if not self.diagnosis.roles:
             return Footprint(0, 0, 0, 0)
-        problem = self.problem()
+        problem = self.problem
         heavy = self.diagnosis.roles.index(explain.heaviest(self.case()))
         used = {b for there in (self.place().placed or {}).values() for b in there}
         broken = sum(bool(problem.fresh[b]) for b in used)

@@ -67,8 +67,9 @@ def single(problem: Problem) -> Assignment | None:
 
 def fill(room: Ints, problem: Problem, most: int) -> dict[int, int]:
     """Up to `most` pods into bins that hold room[b] each: broken bins before whole ones, then those with less slack."""
-    order = np.lexsort((np.arange(problem.bins), problem.slack, problem.fresh))
-    order = order[room[order] > 0]
+    usable = np.flatnonzero(room)
+    order = usable[np.lexsort((usable, problem.slack[usable], problem.fresh[usable]))]
     before = np.cumsum(room[order]) - room[order]
     taken = np.clip(most - before, 0, room[order])
-    return {int(b): int(n) for b, n in zip(order, taken, strict=True) if n}
+    used = taken > 0
+    return dict(zip(order[used].tolist(), taken[used].tolist(), strict=True))

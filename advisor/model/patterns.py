@@ -107,9 +107,22 @@ def classify(problem: Problem, limit: int = GRID_LIMIT) -> Classes | None:
     grid = np.stack(np.unravel_index(np.arange(prod(cap + 1 for cap in caps)), [cap + 1 for cap in caps]), axis=1)
     demand = _demand(problem, grid)
     keys = _keys(problem, demand, narrow, wide)
-    distinct, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    first, inverse = _distinct(keys)
     holds = _holds(problem, grid, demand, narrow, first)
-    return Classes(caps, tuple(_merged(problem, holds, distinct, inverse.ravel(), len(wide))), wide)
+    return Classes(caps, tuple(_merged(problem, holds, keys[first], inverse, len(wide))), wide)
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The first of each kind of row, and the kind of every row; rows become single numbers where those fit."""
+    sizes = [int(size) for size in rows.max(axis=0, initial=0) - rows.min(axis=0, initial=0) + 1]
+    if prod(sizes) < 1 << 62:
+        numbers = np.zeros(len(rows), dtype=np.int64)
+        for column, size in zip((rows - rows.min(axis=0, initial=0)).T, sizes, strict=True):
+            numbers = numbers * size + column
+        _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    else:
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, inverse.ravel()
 
 
 def _demand(problem: Problem, grid: Ints) -> Ints:
@@ -166,8 +179,8 @@ def _merged(problem: Problem, holds: Flags, keys: Ints, inverse: Ints, wide: int
     """Classes by what bins hold, their freshness and domains; bins that hold nothing are left out."""
     tail = keys[:, keys.shape[1] - 1 - wide :]
     packed = np.concatenate([np.packbits(holds, axis=1).astype(np.int64), tail], axis=1)
-    _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    members = group.ravel()[inverse]
+    first, group = _distinct(packed)
+    members = group[inverse]
     order = np.lexsort((np.arange(problem.bins), problem.slack, members))
     starts = np.searchsorted(members[order], np.arange(len(first) + 1))
     found = []

@@ -1,6 +1,6 @@
 """How long a fleet of 5,000 nodes and 50,000 pods takes to decode, fold and summarise, from pages on disk.
 
-`python -m tests.kube.bench FOLDER` makes the pages when the folder has none, then reads them in a process of its own.
+`python -m benchmarks.fold FOLDER` makes the pages when the folder has none, then reads them in a process of its own.
 """
 
 from __future__ import annotations
