@@ -1,0 +1,456 @@
+"""The command line: parse, one call per command, print, exit.
+
+Everything slow is imported inside the command that needs it, so that `--help` is instant. A first argument that is no
+command is a manifest; every option can also be given by the environment, as WM_PLACE_ and its long name.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+
+from advisor.commands import exits, terminal
+from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
+from advisor.errors import Fault, InputError
+
+PROGRAM = "wm-place"
+PREFIX = "WM_PLACE"
+COMPLETE = "_WM_PLACE_COMPLETE"
+DEFAULT_COMMAND = "place"
+
+OTHER = "Other options"
+
+T = TypeVar("T", Manifests, Clusters, Choosing, Output)
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Option(click.Option):
+    """An option that knows under which heading the help shows it."""
+
+    def __init__(self, *names: Any, section: str, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.section = section
+
+
+class Command(click.Command):
+    """Options under headings, each also read from the environment."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        settings["context_settings"] = {"auto_envvar_prefix": PREFIX, "help_option_names": ["-h", "--help"]}
+        super().__init__(*arguments, **settings)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record and isinstance(option, click.Option):
+                sections.setdefault(getattr(option, "section", OTHER), []).append(record)
+        for title in sorted(sections, key=lambda title: title == OTHER):
+            with formatter.section(title):
+                formatter.write_dl(sections[title])
+
+
+class Group(click.Group):
+    """`wm-place MANIFEST` is `wm-place place MANIFEST`; options may stand before the command, as with kubectl."""
+
+    command_class = Command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            args = ["--help"]
+        return super().parse_args(ctx, self._command_first(args))
+
+    def _command_first(self, args: list[str]) -> list[str]:
+        if not args or args[0] in ("-h", "--help", "--version"):
+            return args
+        position = self._first_word(args)
+        if position is not None and args[position] in self.commands:
+            return [args[position], *args[:position], *args[position + 1 :]]
+        return [DEFAULT_COMMAND, *args]
+
+    def _first_word(self, args: Sequence[str]) -> int | None:
+        """Where the first argument stands that is neither an option nor the value of one."""
+        valued = self._valued_options()
+        position = 0
+        while position < len(args) and args[position] != "--":
+            word = args[position]
+            if not word.startswith("-") or word == "-":
+                return position
+            position += 2 if _takes_next(word, valued) else 1
+        return None
+
+    def _valued_options(self) -> set[str]:
+        """Options of any command after which a value stands."""
+        params = (param for command in self.commands.values() for param in command.params)
+        options = (param for param in params if isinstance(param, click.Option))
+        return {name for option in options if not (option.is_flag or option.count) for name in option.opts}
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The first word may also be a manifest, or an option of the default command.
+
+        Files come first: click's script for bash forgets what came before them.
+        """
+        default = self.commands[DEFAULT_COMMAND]
+        if incomplete.startswith("-"):
+            return default.shell_complete(click.Context(default, parent=ctx), incomplete)
+        return [CompletionItem(incomplete, type="file"), *super().shell_complete(ctx, incomplete)]
+
+
+def _takes_next(word: str, valued: set[str]) -> bool:
+    """Is the argument after this option its value? Not where it is attached: `--output=json`, `-ojson`, `-vojson`."""
+    if word.startswith("--"):
+        return word in valued
+    letter = next((place for place, letter in enumerate(word) if f"-{letter}" in valued), None)
+    return letter == len(word) - 1
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Seconds of a duration as Go writes it."""
+    if not value:
+        return None
+    from advisor.kube.schema import duration
+
+    try:
+        return duration(value)
+    except InputError as error:
+        (fault,) = error.faults
+        raise click.BadParameter(f"{fault.message}, {fault.hint}") from None
+
+
+def _pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Labels to look for, in order of preference."""
+    parts = [value.partition("=") for value in values]
+    for key, equals, wanted in parts:
+        if not (key and equals):
+            raise click.BadParameter(f'"{key}{equals}{wanted}" is not KEY=VALUE, such as tier=reserved')
+    return tuple((key, wanted) for key, _, wanted in parts)
+
+
+def _contexts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of contexts, for completion; none where the kubeconfig cannot be read."""
+    from advisor.kube.kubeconfig import load
+
+    with suppress(InputError):
+        named = tuple(ctx.params.get("kubeconfig") or ())
+        return [name for name in load(named).contexts if name.startswith(incomplete)]
+    return []
+
+
+def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"{PROGRAM} {version(PROGRAM)}")
+        ctx.exit()
+
+
+def _options(section: str, *rows: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:
+    """Options of one heading, in this order."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for names, settings in reversed(rows):
+            function = click.option(*names, cls=Option, section=section, **settings)(function)
+        return function
+
+    return decorate
+
+
+def _row(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    return names, settings
+
+
+_FILE = click.Path()
+"""For completion only: whether a file can be read is said where it is read."""
+
+_manifests = click.argument("manifests", nargs=-1, type=_FILE, metavar="MANIFEST...")
+
+_asking = _options(
+    "What is asked about",
+    _row(
+        "-f",
+        "--filename",
+        multiple=True,
+        type=_FILE,
+        metavar="FILE",
+        help="A file, a folder, or - for stdin: as MANIFEST.",
+    ),
+    _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
+    _row(
+        "-l",
+        "--selector",
+        default="",
+        metavar="SELECTOR",
+        help="Only workloads with these labels, such as team=ml,stage!=dev.",
+    ),
+    _row(
+        "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
+    ),
+)
+
+_looking = _options(
+    "Which clusters are looked at",
+    _row(
+        "--from-snapshot",
+        multiple=True,
+        type=_FILE,
+        metavar="[NAME=]PATH",
+        help="A recording: of wm-place snapshot, or of kubectl get nodes,pods,... -A -o json. Repeatable.",
+    ),
+    _row(
+        "--clusters",
+        default="",
+        type=_FILE,
+        metavar="FILE",
+        allow_from_autoenv=False,
+        help="A list of clusters. Default: ./clusters.yaml, then $WM_PLACE_CLUSTERS, then all contexts.",
+    ),
+    _row(
+        "--context",
+        multiple=True,
+        shell_complete=_contexts,
+        metavar="NAME",
+        help="A context of the kubeconfig. Repeatable.",
+    ),
+    _row("--all-contexts", is_flag=True, help="All contexts of the kubeconfig."),
+    _row("--kubeconfig", multiple=True, type=_FILE, metavar="FILE", help="In place of $KUBECONFIG. Repeatable."),
+    _row("--as", "impersonate", default="", metavar="USER", envvar="WM_PLACE_AS", help="The user to impersonate."),
+    _row(
+        "--timeout",
+        "--request-timeout",
+        metavar="DURATION",
+        callback=_seconds,
+        envvar=["WM_PLACE_TIMEOUT", "WM_PLACE_REQUEST_TIMEOUT"],
+        help="For each cluster, everything together. Default: 20s.",
+    ),
+)
+
+_choosing = _options(
+    "How to choose",
+    _row("--allow-reduced", is_flag=True, help="Also place at a smaller size, where the workload allows it."),
+    _row("--strategy", type=click.Choice(["pack", "spread"]), help="Default: pack."),
+    _row(
+        "--prefer",
+        metavar="KEY=VALUE",
+        callback=_pairs,
+        multiple=True,
+        help="Clusters with this label first. Repeatable, in order.",
+    ),
+    _row("--max-age", metavar="DURATION", callback=_seconds, help="A cluster whose data is older counts as unknown."),
+    _row("--wait", metavar="DURATION", callback=_seconds, help="Ask again for so long, until everything is placed."),
+    _row(
+        "--solver-workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        expose_value=False,
+        help="Accepted for scripts; answers never depend on it.",
+    ),
+)
+
+_FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
+
+_printing = _options(
+    "How the answer is printed",
+    _row("-o", "--output", type=_FORMATS, default="table", show_default=True),
+    _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+)
+
+_common = _options(
+    OTHER,
+    _row("--no-color", is_flag=True, help="Also by $NO_COLOR; in a pipe there is never any."),
+    _row("-v", "--verbose", count=True, help="Say more on stderr; -vv adds tracebacks of our faults."),
+)
+
+
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    options_metavar="[OPTIONS]",
+    subcommand_metavar="MANIFEST... | COMMAND [ARGS]...",
+    epilog="""\b
+Examples:
+  wm-place train.yaml                    with ./clusters.yaml, or all contexts
+  helm template . | wm-place - -o wide   with the assignment and every reason
+  wm-place train.yaml --context eu --context us --wait 10m
+  wm-place train.yaml --from-snapshot eu.json --from-snapshot us.json.gz
+\b
+Exit codes:
+  0 placed   1 not now, a retry may help   2 usage or input   3 never
+  4 cannot tell   5 no definition for a kind   70 a fault of wm-place
+  The worst of several workloads wins: 70, 2, 5, 4, 3, 1, 0.""",
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def cli() -> None:
+    """Which of several Kubernetes clusters can take the whole gang of this workload now, with a node for every pod, or
+    why none can and what would change that.
+
+    MANIFEST is a file, a folder, or - for stdin. Options are those of the command place: see place --help."""
+
+
+@cli.command()
+@_manifests
+@_asking
+@_looking
+@_choosing
+@_printing
+@_common
+def place(**given: Any) -> Result:
+    """Choose a cluster for each workload (the default command).
+
+    MANIFEST is a file, a folder, or - for stdin. Workloads in it are found by their definitions, everything else is
+    passed over. Every option can be given by the environment, such as WM_PLACE_OUTPUT=wide."""
+    from advisor.commands import place
+
+    _refuse_misspelt_command(given["manifests"])
+    return place.run(_taken(Manifests, given), _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given))
+
+
+@cli.command()
+@_manifests
+@_asking
+@_printing
+@_common
+def describe(**given: Any) -> Result:
+    """Show the roles, pods and gangs of workloads.
+
+    A workload is shown as its definition sees it, with every default applied; -o wide says which."""
+    from advisor.commands import describe
+
+    return describe.run(_taken(Manifests, given), _taken(Output, given))
+
+
+@cli.command()
+@_options(
+    "What is recorded",
+    _row("-o", "--output", "file", default="", type=_FILE, metavar="FILE", help="Where to; default: stdout."),
+    _row(
+        "-n", "--namespace", multiple=True, metavar="NAME", help="Quotas and limits of this namespace only. Repeatable."
+    ),
+    _row("-A", "--all-namespaces", is_flag=True, help="Of all namespaces: the default."),
+)
+@_looking
+@_common
+def snapshot(**given: Any) -> Result:
+    """Record clusters to a file that --from-snapshot accepts."""
+    from advisor.commands import snapshot
+
+    if given["namespace"] and given["all_namespaces"]:
+        raise InputError("--namespace and --all-namespaces contradict each other", hint="take one of the two")
+    return snapshot.run(_taken(Clusters, given), given["namespace"], given["file"], _taken(Output, given))
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> Result:
+    """Print a completion script for a shell.
+
+    In bash: source <(wm-place completion bash)
+
+    For kubectl wm-place nothing is needed: kubectl finds kubectl_complete-wm_place beside it."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    return Result(kind(cli, {}, PROGRAM, COMPLETE).source(), exits.PLACED)
+
+
+def _refuse_misspelt_command(words: Sequence[str]) -> None:
+    """A first word that is like a command and no file is hardly a manifest."""
+    like = get_close_matches(words[0], cli.commands, n=1) if words else []
+    if like and not os.path.lexists(words[0]):
+        raise InputError(f'"{words[0]}" is no command and no file', hint=f"did you mean {like[0]}?")
+
+
+def _taken(kind: type[T], given: dict[str, Any]) -> T:
+    """What was given, as far as `kind` has a field for it."""
+    return kind(**{field.name: given[field.name] for field in fields(kind) if field.name in given})
+
+
+def main() -> NoReturn:
+    """`wm-place`, and `kubectl wm-place`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code. Nothing that goes wrong leaves as an exception."""
+    _open_streams()
+    no_color = "--no-color" in arguments
+    try:
+        result = cli.main(arguments, prog_name=_program(), complete_var=COMPLETE, standalone_mode=False)
+        return _written(result) if isinstance(result, Result) else exits.PLACED
+    except click.ClickException as error:
+        terminal.say([_usage(error)], no_color=no_color)
+        return exits.INPUT
+    except InputError as error:
+        terminal.say(error.faults, no_color=no_color)
+        return exits.INPUT
+    except (click.Abort, KeyboardInterrupt):
+        return exits.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the one place where any fault of ours becomes a report
+        from advisor.commands import crash
+
+        sys.stderr.write(crash.report(error, arguments, cli.commands, whole=crash.verbose_enough(arguments)))
+        return exits.OURS
+
+
+def _open_streams() -> None:
+    """UTF-8 whatever the locale, as kubectl writes; a stream that was closed swallows what is written to it."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8", errors="replace")  # noqa: SIM115 - for good
+            setattr(sys, name, nowhere)
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _program() -> str:
+    return f"kubectl {PROGRAM}" if Path(sys.argv[0]).name.startswith("kubectl-") else PROGRAM
+
+
+def _written(result: Result) -> int:
+    try:
+        sys.stdout.write(result.text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return exits.CLOSED_PIPE
+    except OSError as error:
+        _let_go_of_stdout()
+        raise InputError(f"the answer cannot be written: {error.strerror}") from None
+    return result.code
+
+
+def _let_go_of_stdout() -> None:
+    """What is still buffered goes nowhere, else Python complains about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _usage(error: click.ClickException) -> Fault:
+    context = getattr(error, "ctx", None)
+    return Fault(error.format_message(), hint=f"see {context.command_path} --help" if context else "")
+
+
+def complete() -> None:
+    """`kubectl_complete-wm_place`: kubectl calls it with the words after `wm-place`, the last one unfinished.
+
+    A line for each choice, with its description after a tab; then what the shell shall do, in Cobra's numbers: complete
+    file names if nothing else matches (0), or nothing more (4).
+    """
+    *words, incomplete = sys.argv[1:] or [""]
+    items = ShellComplete(cli, {}, f"kubectl {PROGRAM}", COMPLETE).get_completions(words, incomplete)
+    for line in _choices(items):
+        click.echo(line)
+    click.echo(":0" if any(item.type != "plain" for item in items) else ":4")
+
+
+def _choices(items: Sequence[CompletionItem]) -> Iterator[str]:
+    for item in items:
+        if item.type == "plain":
+            yield f"{item.value}\t{item.help}" if item.help else str(item.value)

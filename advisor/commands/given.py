@@ -1,0 +1,62 @@
+"""What a user said on the command line, as plain values; every option that was left out has its empty value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Manifests:
+    """What is asked about. `namespace`: of documents that name none ("": the default, which depends)."""
+
+    manifests: tuple[str, ...]
+    filename: tuple[str, ...] = ()
+    namespace: str = ""
+    selector: str = ""
+    definition: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return (*self.filename, *self.manifests)
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Which clusters are looked at, and as whom. `timeout`: seconds for each, None where nothing was said."""
+
+    from_snapshot: tuple[str, ...] = ()
+    clusters: str = ""
+    context: tuple[str, ...] = ()
+    all_contexts: bool = False
+    kubeconfig: tuple[str, ...] = ()
+    impersonate: str = ""
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """How to choose, and how patient to be in seconds; what is left out is for clusters.yaml to say."""
+
+    allow_reduced: bool = False
+    strategy: str | None = None
+    prefer: tuple[tuple[str, str], ...] = ()
+    max_age: float | None = None
+    wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How the answer is printed."""
+
+    output: str = "table"
+    no_headers: bool = False
+    no_color: bool = False
+    verbose: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command comes to: a text for stdout, and the exit code."""
+
+    text: str
+    code: int

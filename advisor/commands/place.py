@@ -1,0 +1,79 @@
+"""The main job: what is asked, on the clusters that are named, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from advisor.cluster import ClusterSnapshot
+from advisor.commands import definitions, exits, fleet, manifests, terminal
+from advisor.commands.formats import TREES
+from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
+from advisor.commands.manifests import Asked
+from advisor.commands.watch import Look, Watch
+from advisor.errors import Fault, InputError
+from advisor.question import Policy
+from advisor.render import json, table
+from advisor.render.style import Style
+from advisor.verdict import Answer, Report
+from advisor.workload import Workload
+
+TEXTS: Mapping[str, Callable[[Report, Style], str]] = {"table": table.table, "wide": table.wide, "name": table.names}
+
+
+def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output) -> Result:
+    """Raises InputError for input that cannot be used at all; a workload that cannot be read stands in the report."""
+    if choosing.wait and looking.from_snapshot:
+        raise InputError("--wait and --from-snapshot contradict each other", hint="a recording does not change")
+    documents = manifests.documents(asking.sources)
+    planned = fleet.plan(looking)
+    if output.verbose:
+        terminal.note(planned.origin, no_color=output.no_color)
+    asked = manifests.asked(documents, asking, planned.namespace)
+    manifests.say(asked, output)
+    if not asked.sound:
+        return Result("", exits.worst(asked.codes))
+    accelerators = definitions.accelerators()
+    sources = planned.sources(accelerators)
+    watch = Watch(asked.sound, planned, sources, choosing, accelerators, output.no_color)
+    look = watch.until_placed()
+    _say_what_was_recorded(look.clusters, output)
+    _say_what_nobody_offers(watch.policy, look.clusters, output)
+    return _printed(look, asked, output)
+
+
+def _say_what_was_recorded(clusters: Sequence[ClusterSnapshot], output: Output) -> None:
+    """What to know of how clusters were recorded, each thing once."""
+    of: dict[str, list[str]] = {}
+    for cluster in clusters:
+        for text in cluster.notes:
+            of.setdefault(text, []).append(cluster.name)
+    notes = [Fault(f"{', '.join(names)}: {text}") for text, names in of.items()]
+    terminal.say(notes, severity="note", no_color=output.no_color)
+
+
+def _say_what_nobody_offers(policy: Policy, clusters: Sequence[ClusterSnapshot], output: Output) -> None:
+    """Only a clusters.yaml gives labels to clusters, so that a preference may be without effect."""
+    offered = {pair for cluster in clusters for pair in cluster.labels}
+    for key, value in policy.prefer:
+        if (key, value) not in offered:
+            text = f"no cluster has the label {key}={value} that is preferred: labels are those of clusters.yaml"
+            terminal.note(text, no_color=output.no_color)
+
+
+def _printed(look: Look, asked: Asked, output: Output) -> Result:
+    code = exits.worst([look.code, *asked.codes])
+    report = replace(look.report, answers=tuple(_in_order(asked.workloads, look.report.answers)))
+    if output.output in TREES:
+        recorded = {cluster.name: cluster.notes for cluster in look.clusters}
+        tree = json.placement_report(report, code, asked.passed_over, recorded)
+        return Result(TREES[output.output](tree), code)
+    style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
+    return Result(TEXTS[output.output](report, style), code)
+
+
+def _in_order(workloads: Sequence[Workload], answers: Sequence[Answer]) -> Iterator[Answer]:
+    """An answer for every workload; one that could not be read has no verdicts."""
+    given = iter(answers)
+    for workload in workloads:
+        yield Answer(workload, (), None) if workload.faults else next(given)

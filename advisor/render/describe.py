@@ -1,0 +1,121 @@
+"""A workload as its definition sees it: the tree of its roles, what they ask for, and what must start together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from advisor.quantity import readable
+from advisor.render.layout import Cell, grid, paragraph
+from advisor.render.style import BOLD, DIM, YELLOW, Style
+from advisor.render.totals import per_pod, total
+from advisor.workload import GangGroup, Role, Workload
+
+STEP = "  "
+SMALL_PRINT = ("cpu", "memory", "ephemeral-storage")
+"""Resources that every node has, shown after those that decide."""
+
+Lines = Iterator[str]
+
+
+def describe(workloads: Sequence[Workload], style: Style) -> str:
+    return _blocks(workloads, style, full=False)
+
+
+def wide(workloads: Sequence[Workload], style: Style) -> str:
+    """The same with notes: every default that was applied, every pod that was added."""
+    return _blocks(workloads, style, full=True)
+
+
+def names(workloads: Sequence[Workload], style: Style) -> str:
+    """`kind.group/name`, as kubectl -o name writes it."""
+    return "".join(f"{_typed(workload)}/{workload.name}\n" for workload in workloads)
+
+
+def _typed(workload: Workload) -> str:
+    return ".".join(part for part in (workload.kind.lower(), workload.api_group) if part)
+
+
+def _blocks(workloads: Sequence[Workload], style: Style, *, full: bool) -> str:
+    blocks = ("\n".join(_workload(workload, style, full)) for workload in workloads)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _workload(workload: Workload, style: Style, full: bool) -> Lines:
+    if style.headers:
+        yield from paragraph(f"{workload.title} ({workload.source})", style, tone=BOLD, hanging=STEP)
+        definition = workload.definition
+        yield from paragraph(f"read by {definition.name} ({definition.origin})", style, tone=DIM, hanging=STEP)
+    if workload.faults:
+        yield from paragraph("It could not be read: its manifest has faults.", style, tone=YELLOW)
+        return
+    yield from grid(list(_rows(workload, style)), style)
+    for line in (*_gang(workload), *_unsupported(workload)):
+        yield from paragraph(line, style, hanging=STEP)
+    if full:
+        yield from _notes(workload, style)
+
+
+def _rows(workload: Workload, style: Style) -> Iterator[list[Cell]]:
+    if style.headers:
+        headers = ("ROLE", "PODS", "REQUESTS", "PER POD", "TOTAL")
+        yield [Cell(text, DIM, right=text in ("PER POD", "TOTAL")) for text in headers]
+    for role in workload.roles:
+        last = role is workload.roles[-1]
+        amounts = per_pod(role)
+        totals = {name: amount * role.replicas for name, amount in amounts.items()}
+        yield from _part(f"{'└─' if last else '├─'} {role.name}", _pods(role), amounts, totals, "" if last else "│")
+    yield from _part("total", str(workload.pods), {}, total(workload), "")
+
+
+def _part(
+    name: str, pods: str, amounts: Mapping[str, int], totals: Mapping[str, int], trunk: str
+) -> Iterator[list[Cell]]:
+    """A line per resource; the first of them bears the name, the others the trunk of the tree."""
+    first = (name, pods)
+    for resource in _by_weight(totals) or [""]:
+        each, together = (_amount(resource, found) for found in (amounts, totals))
+        yield [*map(Cell, first), Cell(resource), Cell(each, right=True), Cell(together, right=True)]
+        first = (trunk, "")
+
+
+def _by_weight(names: Mapping[str, int]) -> list[str]:
+    return sorted(names, key=lambda name: (name in SMALL_PRINT, name))
+
+
+def _amount(resource: str, amounts: Mapping[str, int]) -> str:
+    return readable(resource, amounts[resource]) if resource in amounts else ""
+
+
+def _pods(role: Role) -> str:
+    most = "" if role.maximum is None else str(role.maximum)
+    elastic = role.minimum != role.replicas or role.maximum not in (None, role.replicas)
+    return f"{role.replicas} ({role.minimum}–{most or '…'})" if elastic else str(role.replicas)
+
+
+def _gang(workload: Workload) -> Lines:
+    for group in workload.groups:
+        yield f"gang: {_group(group)}"
+    if workload.min_available is not None:
+        yield f"starts with {workload.min_available} pods or more"
+    for role in workload.roles:
+        if role.starts_after:
+            yield f"{role.name} starts after {role.starts_after}"
+        if role.injected:
+            yield f"{role.name} is added by the controller, the manifest does not name it"
+
+
+def _group(group: GangGroup) -> str:
+    members = ", ".join(f"{count} {role}" for role, count in group.members.items())
+    return members if group.count == 1 else f"{group.count} × ({members})"
+
+
+def _unsupported(workload: Workload) -> Lines:
+    for asked in workload.unmodelled:
+        yield f"not evaluated: {asked.path}, {asked.text}"
+
+
+def _notes(workload: Workload, style: Style) -> Lines:
+    if workload.notes:
+        yield ""
+        yield from paragraph("notes", style, tone=BOLD)
+        yield from grid([[Cell(note.path), Cell(note.text)] for note in workload.notes], style, STEP)

@@ -1,0 +1,216 @@
+"""Reports as plain data with the field names that scripts rely on, and that data as JSON.
+
+`schemas/` describes every field. Counts are integers, quantities are strings in Kubernetes' canonical form, a value
+that is not known is null. Nothing here depends on anything but the arguments, so equal reports give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from advisor.cluster import Gap
+from advisor.errors import dotted
+from advisor.quantity import Amounts, canonical
+from advisor.render.ages import age, oldest
+from advisor.render.totals import per_pod, total
+from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Reason, Report, Verdict
+from advisor.workload import Role, Workload
+
+API = "wm-place/v1"
+Tree = dict[str, Any]
+
+
+def text(tree: Tree) -> str:
+    return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
+
+
+def placement_report(
+    report: Report,
+    exit_code: int,
+    passed_over: Mapping[str, int] | None = None,
+    recorded: Mapping[str, Sequence[str]] | None = None,
+) -> Tree:
+    """`passed_over`: documents of other kinds; `recorded`: per cluster, what to know of how it was recorded."""
+    return {
+        "apiVersion": API,
+        "kind": "PlacementReport",
+        "asOf": _time(oldest(v for answer in report.answers for v in answer.verdicts) or report.as_of),
+        "askedAt": _time(report.as_of),
+        "workloads": [_answer(answer, report.as_of, recorded or {}) for answer in report.answers],
+        "passedOver": dict(sorted((passed_over or {}).items())),
+        "exitCode": exit_code,
+    }
+
+
+def workload_report(workloads: Sequence[Workload], passed_over: Mapping[str, int] | None = None) -> Tree:
+    return {
+        "apiVersion": API,
+        "kind": "WorkloadReport",
+        "workloads": [_described(workload) for workload in workloads],
+        "passedOver": dict(sorted((passed_over or {}).items())),
+    }
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+
+
+def _identity(workload: Workload) -> Tree:
+    return {
+        "apiVersion": workload.api_version,
+        "kind": workload.kind,
+        "namespace": workload.namespace,
+        "name": workload.name,
+        "source": {"file": workload.source.file, "line": workload.source.line},
+        "definition": {"name": workload.definition.name, "from": workload.definition.origin},
+    }
+
+
+def _answer(answer: Answer, as_of: datetime, recorded: Mapping[str, Sequence[str]]) -> Tree:
+    workload = answer.workload
+    return {
+        **_identity(workload),
+        "accelerator": answer.accelerator or None,
+        "roles": [_role(role) for role in workload.roles],
+        "choice": _choice(answer.choice) if answer.choice else None,
+        "clusters": [_cluster(verdict, as_of, recorded.get(verdict.cluster, ())) for verdict in answer.verdicts],
+        "notes": _notes(workload),
+        "errors": _errors(workload),
+    }
+
+
+def _choice(verdict: Verdict) -> Tree:
+    placement = verdict.placement
+    assignment = placement.assignment if placement else {}
+    return {
+        "cluster": verdict.cluster,
+        "verdict": verdict.verdict,
+        "assurance": placement.assurance if placement else None,
+        "assignment": [{"role": role, "nodes": dict(sorted(nodes.items()))} for role, nodes in assignment.items()],
+    }
+
+
+def _cluster(verdict: Verdict, as_of: datetime, recorded: Sequence[str]) -> Tree:
+    fits = verdict.placement if verdict.verdict in (FITS, REDUCED) else None
+    return {
+        "name": verdict.cluster,
+        "verdict": verdict.verdict,
+        "why": verdict.why,
+        "free": verdict.free,
+        "size": fits.size if fits else None,
+        "largest": dict(verdict.largest) if verdict.largest is not None else None,
+        "reasons": _reasons(verdict),
+        "changes": [_change(change) for change in verdict.changes],
+        "gaps": [_gap(gap) for gap in verdict.gaps],
+        "notes": [{"code": note.code, "role": note.role or None, "text": note.text} for note in verdict.notes],
+        "recording": list(recorded),
+        "ageSeconds": age(verdict, as_of),
+    }
+
+
+def _reasons(verdict: Verdict) -> list[Tree]:
+    """What decides comes first: the doubts of an `unknown`, the refusals of a no."""
+    doubts = [_reason(doubt, doubt=True) for doubt in verdict.doubts]
+    reasons = [_reason(reason, doubt=False) for reason in verdict.reasons]
+    return doubts + reasons if verdict.verdict == UNKNOWN else reasons + doubts
+
+
+def _reason(reason: Reason, *, doubt: bool) -> Tree:
+    return {
+        "code": reason.code,
+        "role": reason.role or None,
+        "filter": reason.filter or None,
+        "subject": reason.subject or None,
+        "nodes": reason.nodes,
+        "nodesWithEnough": reason.enough,
+        "needs": _amount(reason, reason.needs),
+        "has": _amount(reason, reason.has),
+        "total": _amount(reason, reason.total),
+        "lasting": reason.lasting,
+        "doubt": doubt,
+        "text": reason.text,
+    }
+
+
+def _amount(reason: Reason, amount: int | None) -> Tree | None:
+    """A reason that counts no resource counts pods: those that share a claim, for example."""
+    return None if amount is None else _quantities({reason.resource or "pods": amount})
+
+
+def _change(change: Change) -> Tree:
+    return {
+        "kind": change.kind,
+        "subject": change.subject or None,
+        "count": change.count,
+        "amounts": _quantities(change.detail),
+        "text": change.text,
+        "verified": True,
+    }
+
+
+def _gap(gap: Gap) -> Tree:
+    return {"what": gap.what, "why": gap.why, "text": gap.text}
+
+
+def _described(workload: Workload) -> Tree:
+    return {
+        **_identity(workload),
+        "roles": [_role(role) for role in workload.roles],
+        "totals": {"pods": workload.pods, **_quantities(total(workload))},
+        "gangGroups": [{"count": group.count, "members": dict(group.members)} for group in workload.groups],
+        "minAvailable": workload.min_available,
+        "status": None,
+        "unsupported": [{"path": asked.path, "text": asked.text} for asked in workload.unmodelled],
+        "notes": _notes(workload),
+        "errors": _errors(workload),
+    }
+
+
+def _role(role: Role) -> Tree:
+    return {
+        "name": role.name,
+        "replicas": role.replicas,
+        "minReplicas": role.minimum,
+        "maxReplicas": role.maximum,
+        "requests": _quantities(per_pod(role)),
+        "deviceClaims": _device_claims(role),
+        "startsAfter": role.starts_after or None,
+        "injected": role.injected,
+    }
+
+
+def _device_claims(role: Role) -> dict[str, int]:
+    """Claims per pod by the ResourceClaimTemplate or the shared ResourceClaim that they come from."""
+    names = [claim.template or claim.claim or claim.name for claim in role.template.device_claims]
+    return {name: names.count(name) for name in sorted(set(names))}
+
+
+def _notes(workload: Workload) -> list[Tree]:
+    return [{"path": note.path or None, "rule": note.rule, "text": note.text} for note in workload.notes]
+
+
+def _errors(workload: Workload) -> list[Tree]:
+    return [
+        {
+            "path": dotted(fault.path) or None,
+            "code": fault.code,
+            "text": fault.message,
+            "hint": fault.hint or None,
+            "line": fault.where.line if fault.where else None,
+        }
+        for fault in workload.faults
+    ]
+
+
+def _quantities(amounts: Amounts) -> dict[str, str]:
+    return {name: canonical(unprefixed(name), amount) for name, amount in sorted(amounts.items())}
+
+
+def unprefixed(key: str) -> str:
+    """The resource that a quota key is about: `requests.cpu` counts in the units of `cpu`."""
+    for prefix in ("requests.", "limits."):
+        key = key.removeprefix(prefix)
+    return key

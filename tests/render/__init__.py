@@ -1,0 +1,1 @@
+"""Nouns to text, letter by letter."""
