@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -76,11 +76,18 @@ class Document:
         """The line on which `path`, or as much of it as exists, is written."""
         return _line_of(self.source, self.number, (*self.prefix, *path)) or self.where.line
 
-    def member(self, data: Any, *steps: str | int) -> Document:
-        """A part of this document as a document of its own (an item of a List)."""
+    def member(self, data: Any, *steps: str | int, line: int | None = None) -> Document:
+        """A part of this document as a document of its own; `line` is where it begins, if that is known already."""
         path = (*self.prefix, *steps)
-        line = _line_of(self.source, self.number, path)
+        line = line or _line_of(self.source, self.number, path)
         return replace(self, data=data, prefix=path, where=Where(self.source.name, line or self.where.line))
+
+    def members(self, key: str) -> list[Document]:
+        """The items of the list under `key` as documents of their own, their lines found in one pass."""
+        items: list[Any] = self.data[key]
+        lines = _item_lines(self.source, self.number, (*self.prefix, key))
+        known = [*lines, *[None] * (len(items) - len(lines))]
+        return [self.member(item, key, n, line=known[n]) for n, item in enumerate(items)]
 
 
 def read(path: str, limit: int = MANIFEST_LIMIT) -> Source:
@@ -205,7 +212,9 @@ class _Builder:
             if merge:
                 merged += self._merged(value, line)
             elif key in found:
-                raise self._fault(f'the key "{_short(key)}" stands twice in one mapping', line)
+                raise self._fault(
+                    f'the key "{_short(key)}" stands twice in one mapping', line, hint="keep one of the two"
+                )
             else:
                 found[key] = value
         for other in merged:
@@ -263,8 +272,8 @@ class _Builder:
             return value
         raise self._fault(f"the tag !{_short(tag)} cannot be used here")
 
-    def _fault(self, message: str, line: int | None = None) -> InputError:
-        return _at_file(self.source.name, message, line=line or self.line)
+    def _fault(self, message: str, line: int | None = None, hint: str = "") -> InputError:
+        return _at_file(self.source.name, message, line=line or self.line, hint=hint)
 
 
 _OPEN = object()
@@ -283,8 +292,13 @@ def _not_yaml(source: Source, error: yaml.YAMLError) -> InputError:
     line = mark.line + 1 if mark else None
     if line is None and hasattr(error, "position"):
         line = source.text.count("\n", 0, error.position) + 1
-    hint = "indent with spaces, YAML has no tabs" if "\\t" in str(problem) else ""
+    hint = "indent with spaces, YAML has no tabs" if _begins_with_tab(source.text, line) else ""
     return _at_file(source.name, f"is not YAML: {problem}", line=line, hint=hint)
+
+
+def _begins_with_tab(text: str, line: int | None) -> bool:
+    lines = text.split("\n", line or 0)
+    return line is not None and len(lines) >= line and lines[line - 1].lstrip(" ").startswith("\t")
 
 
 def _resolved(text: str) -> Any:
@@ -321,26 +335,44 @@ def _short(text: str) -> str:
 
 def _line_of(source: Source, number: int, path: Path) -> int | None:
     """Parse again, following `path` through document `number`: only paid for when there is a fault to place."""
-    try:
+    with suppress(yaml.YAMLError, StopIteration):
         events = yaml.parse(source.text, Loader=yaml.CSafeLoader)
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if number == 0:
-                    return _follow(events, next(events), path)
-                number -= 1
-    except (yaml.YAMLError, StopIteration):
-        return None
+        return _follow(events, _root(events, number), path)[0]
     return None
 
 
-def _follow(events: Iterator[Any], event: Any, path: Path) -> int:
+def _item_lines(source: Source, number: int, path: Path) -> list[int]:
+    """The lines on which the items of the list at `path` begin; fewer than there are where that cannot be told."""
+    lines: list[int] = []
+    with suppress(yaml.YAMLError, StopIteration):
+        events = yaml.parse(source.text, Loader=yaml.CSafeLoader)
+        _, start = _follow(events, _root(events, number), path)
+        item: Any = next(events) if isinstance(start, yaml.SequenceStartEvent) else yaml.SequenceEndEvent()
+        while not isinstance(item, yaml.SequenceEndEvent):
+            lines.append(item.start_mark.line + 1)
+            _skip(events, item)
+            item = next(events)
+    return lines
+
+
+def _root(events: Iterator[Any], number: int) -> Any:
+    """The first event of document `number`. Raises StopIteration when there are fewer."""
+    while True:
+        if isinstance(next(events), yaml.DocumentStartEvent):
+            if number == 0:
+                return next(events)
+            number -= 1
+
+
+def _follow(events: Iterator[Any], event: Any, path: Path) -> tuple[int, Any]:
+    """The line of `path`, or of as much of it as exists, and the first event of what stands there."""
     line = int(event.start_mark.line) + 1
     for step in path:
         found = _step(events, event, step)
         if found is None:
             break
         line, event = found
-    return line
+    return line, event
 
 
 def _step(events: Iterator[Any], event: Any, step: str | int) -> tuple[int, Any] | None:

@@ -78,11 +78,11 @@ _ABSENT = object()
 def _changed(before: Any, after: Any, path: Path) -> Note:
     where = dotted(path)
     if after is _ABSENT:
-        return Note("dropped", f"{where} is not used by the controller", where)
+        return Note("dropped", "is not used by the controller", where)
     shown = _shown(after)
     if before is _ABSENT or before is None:
-        return Note("default", f"{where} is {shown} by default", where)
-    return Note("set", f"{where} becomes {shown} (it says {_shown(before)})", where)
+        return Note("default", f"is {shown} by default", where)
+    return Note("set", f"becomes {shown} (it says {_shown(before)})", where)
 
 
 def _shown(value: Any) -> str:

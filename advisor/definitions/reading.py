@@ -66,7 +66,7 @@ def members(documents: Sequence[Document]) -> Iterator[Document]:
     for document in documents:
         items = document.data.get("items") if isinstance(document.data, dict) else None
         if isinstance(items, list) and str(document.data.get("kind", "")).endswith("List"):
-            yield from members([document.member(item, "items", n) for n, item in enumerate(items)])
+            yield from members(document.members("items"))
         else:
             yield document
 

@@ -176,16 +176,22 @@ def _role(role: Role) -> Tree:
         "minReplicas": role.minimum,
         "maxReplicas": role.maximum,
         "requests": _quantities(per_pod(role)),
-        "deviceClaims": _device_claims(role),
+        "deviceClaims": None if role.template.device_claims else {},
+        "claims": _claims(role),
         "startsAfter": role.starts_after or None,
         "injected": role.injected,
     }
 
 
-def _device_claims(role: Role) -> dict[str, int]:
-    """Claims per pod by the ResourceClaimTemplate or the shared ResourceClaim that they come from."""
-    names = [claim.template or claim.claim or claim.name for claim in role.template.device_claims]
-    return {name: names.count(name) for name in sorted(set(names))}
+def _claims(role: Role) -> list[Tree]:
+    return [
+        {
+            "name": claim.name,
+            "resourceClaimName": claim.claim or None,
+            "resourceClaimTemplateName": claim.template or None,
+        }
+        for claim in role.template.device_claims
+    ]
 
 
 def _notes(workload: Workload) -> list[Tree]:

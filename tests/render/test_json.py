@@ -183,6 +183,7 @@ def test_described() -> None:
         "maxReplicas": None,
         "requests": {"cpu": "8", "memory": "64Gi", GPU: "4"},
         "deviceClaims": {},
+        "claims": [],
         "startsAfter": None,
         "injected": False,
     }
@@ -191,7 +192,11 @@ def test_described() -> None:
 def test_described_with_everything() -> None:
     (workload,) = described(everything())["workloads"]
     leader, worker, proxy = workload["roles"]
-    assert leader["deviceClaims"] == {"one-gpu": 1, "shared": 1}
+    assert leader["deviceClaims"] is None
+    assert leader["claims"] == [
+        {"name": "gpu", "resourceClaimName": None, "resourceClaimTemplateName": "one-gpu"},
+        {"name": "nic", "resourceClaimName": "shared", "resourceClaimTemplateName": None},
+    ]
     assert leader["requests"] == {"cpu": "500m"}
     assert (worker["minReplicas"], worker["maxReplicas"], worker["startsAfter"]) == (2, 8, "leader")
     assert proxy["injected"]
