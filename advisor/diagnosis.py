@@ -143,7 +143,7 @@ SURE, HOPEFUL, EMPTIED = "now", "hopeful", "emptied"
 class World:
     """Which facts hold when a gang is tried on a cluster.
 
-    supply   SURE: as read; HOPEFUL: doubts resolved in favour; EMPTIED: as if no ordinary pod were there
+    supply   SURE: as read; HOPEFUL: doubts resolved in favour; EMPTIED: that, and as if no ordinary pod were there
     without  rules that are lifted, as `code` or `code=subject`
     added    (row, count): so many further empty nodes like the one in that row
     freed    (row, resource, amount): so much more of it is free there

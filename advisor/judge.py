@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor import explain, model
+from advisor.cluster import Mask
 from advisor.diagnosis import EMPTIED, HOPEFUL, World
 from advisor.trial import Trial
 from advisor.verdict import ANY_ORDER, FITS, FULL, NEVER, REDUCED, UNKNOWN, Placement, Reason, Verdict
@@ -56,16 +57,19 @@ def _refused(trial: Trial, verdict: Verdict) -> Verdict:
     nothing = {found.role.name: 0 for found in trial.diagnosis.roles}
     if trial.cluster.gap("limitranges") and {reason.code for reason in refusals} <= CURED_BY_LIMITRANGE:
         return replace(verdict, doubts=(*verdict.doubts, *refusals), largest=nothing)
-    changes = explain.changes(trial.case(), nothing)
+    changes = () if verdict.doubts else explain.changes(trial.case(), nothing)
     return replace(verdict, verdict=NEVER, reasons=explain.reasons(trial.case()), largest=nothing, changes=changes)
 
 
 def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
-    """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits."""
+    """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits.
+
+    While there are doubts no change is suggested: with it the answer would still not be a yes.
+    """
+    largest = trial.sizes(model.largest(trial.problem, trial.search))
     doubts = _doubts_that_hide_room(trial)
     if doubts:
-        return replace(verdict, doubts=doubts)
-    largest = trial.sizes(model.largest(trial.problem, trial.search))
+        return replace(verdict, doubts=doubts, largest=largest)
     reasons = explain.reasons(trial.case())
     smaller = model.reduced(trial.problem, trial.search) if _elastic(trial) else None
     if smaller and smaller.complete:
@@ -73,9 +77,8 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
         placement = None if verdict.doubts else trial.placement(smaller)
         return replace(verdict, verdict=kind, placement=placement, largest=largest, reasons=reasons)
     kind = FULL if _would_fit_emptied(trial) else NEVER
-    return replace(
-        verdict, verdict=kind, largest=largest, reasons=reasons, changes=explain.changes(trial.case(), largest)
-    )
+    changes = () if verdict.doubts else explain.changes(trial.case(), largest)
+    return replace(verdict, verdict=kind, largest=largest, reasons=reasons, changes=changes)
 
 
 def _elastic(trial: Trial) -> bool:
@@ -96,8 +99,18 @@ def _doubts_that_hide_room(trial: Trial) -> tuple[Reason, ...]:
     best = World(supply=HOPEFUL, without=without)
     if not trial.fits(best):
         return ()
-    nodes = [r.reason for found in trial.diagnosis.roles for r in found.rejections if r.doubt]
-    return tuple(dict.fromkeys([*opening, *nodes, *(doubt.reason for doubt in trial.diagnosis.doubts)]))
+    return tuple(dict.fromkeys([*opening, *_doubted_nodes(trial), *(doubt.reason for doubt in trial.diagnosis.doubts)]))
+
+
+def _doubted_nodes(trial: Trial) -> list[Reason]:
+    """Rules that may or may not turn nodes down, with the number of nodes, whichever roles are concerned."""
+    masks: dict[Reason, Mask] = {}
+    for found in trial.diagnosis.roles:
+        for rejection in found.rejections:
+            if rejection.doubt:
+                before = masks.get(rejection.reason)
+                masks[rejection.reason] = rejection.nodes if before is None else before | rejection.nodes
+    return [replace(reason, nodes=int(nodes.sum())) for reason, nodes in masks.items()]
 
 
 def _free(trial: Trial) -> int | None:

@@ -11,7 +11,9 @@ from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
 from advisor.commands.manifests import Asked
 from advisor.commands.watch import Look, Watch
+from advisor.definitions import reading
 from advisor.errors import Fault, InputError
+from advisor.kube import beside
 from advisor.question import Policy
 from advisor.render import json, table
 from advisor.render.style import Style
@@ -35,7 +37,8 @@ def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output
         return Result("", exits.worst(asked.codes))
     accelerators = definitions.accelerators()
     sources = planned.sources(accelerators)
-    watch = Watch(asked.sound, planned, sources, choosing, accelerators, output.no_color)
+    brought = beside.brought(reading.members(documents), asking.namespace or planned.namespace)
+    watch = Watch(asked.sound, brought, planned, sources, choosing, accelerators, output.no_color)
     look = watch.until_placed()
     _say_what_was_recorded(look.clusters, output)
     _say_what_nobody_offers(watch.policy, look.clusters, output)

@@ -14,6 +14,7 @@ from advisor.commands import exits, fleet, progress, terminal
 from advisor.commands.fleet import Fleet
 from advisor.commands.given import Choosing
 from advisor.errors import InputError
+from advisor.kube.beside import laid_over
 from advisor.kube.collect import Live, Source, collect
 from advisor.kube.conversation import Needs
 from advisor.question import Policy, Question
@@ -48,9 +49,13 @@ def exit_code(answer: Answer) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The same question to the same clusters, as often as it is asked."""
+    """The same question to the same clusters, as often as it is asked.
+
+    `brought`: objects beside the workloads in the manifests, which the clusters will have then.
+    """
 
     workloads: tuple[Workload, ...]
+    brought: ClusterSnapshot
     planned: Fleet
     sources: tuple[Source, ...]
     choosing: Choosing
@@ -79,7 +84,7 @@ class Watch:
             clusters = tuple(fleet.with_stale_as_unknown(one, as_of, self._max_age) for one in clusters)
         question = Question(
             workloads=self.workloads,
-            clusters=clusters,
+            clusters=tuple(laid_over(one, self.brought) for one in clusters),
             policy=self.policy,
             as_of=as_of,
             accelerators=self.accelerators,

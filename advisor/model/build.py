@@ -63,12 +63,15 @@ def _free(diagnosis: Diagnosis, resources: list[str], world: World, rows: Ints, 
 
 
 def _allowed(diagnosis: Diagnosis, world: World, rows: Ints, nodes: int) -> Flags:
+    hopeful = world.supply in (HOPEFUL, EMPTIED)
+
     def masks(lasting_only: bool) -> Flags:
-        chosen = [
-            fit.allowed(nodes, without=world.without, lasting_only=lasting_only, hopeful=world.supply == HOPEFUL)
-            for fit in diagnosis.roles
-        ]
-        return np.stack(chosen)
+        return np.stack(
+            [
+                fit.allowed(nodes, without=world.without, lasting_only=lasting_only, hopeful=hopeful)
+                for fit in diagnosis.roles
+            ]
+        )
 
     there = masks(world.supply == EMPTIED)
     return np.concatenate([there, masks(True)[:, rows[nodes:]]], axis=1) if world.added else there
