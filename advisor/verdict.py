@@ -103,12 +103,19 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change that would make the workload fit, re-solved and true. `kind`: add-nodes, fewer-replicas, …"""
+    """One change that would make the workload fit, re-solved and true.
+
+    kind      add-nodes, free, uncordon, raise-quota, …
+    count     nodes concerned
+    detail    resource → amount in base units: of each node to add, to free in all, to be left in the quota
+    nodes     node → resource → amount, where every node has its own
+    """
 
     kind: str
     subject: str = ""
     count: int = 0
     detail: Mapping[str, int] = field(default_factory=dict)
+    nodes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     text: str = ""
 
 

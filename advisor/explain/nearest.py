@@ -27,6 +27,9 @@ LIFTS = {
 }
 """Rule → the change that lifts it."""
 
+COME_BACK = ("cordoned", "not-ready")
+"""Nodes that are there and only have to be let in again: looked at before anything is freed or added."""
+
 
 def changes(case: Case, placed: dict[str, int]) -> tuple[Change, ...]:
     """At most three, cheapest first. `placed`: the pods per role that fit now."""
@@ -45,10 +48,10 @@ def _all(case: Case, placed: dict[str, int]) -> Iterator[Change]:
             yield Change("create-namespace", case.diagnosis.refusals[0].subject)
         return
     yield from _quota(case)
-    yield from _lifted(case, ("cordoned",))
+    yield from _lifted(case, COME_BACK)
     yield from _freed(case, placed)
     yield from _added(case)
-    yield from _lifted(case, tuple(code for code in LIFTS if code != "cordoned"))
+    yield from _lifted(case, tuple(code for code in LIFTS if code not in COME_BACK))
 
 
 def _quota(case: Case) -> Iterator[Change]:
@@ -95,9 +98,11 @@ def _freed(case: Case, placed: dict[str, int]) -> Iterator[Change]:
     freed = tuple((row, name, int(lack[row])) for row in rows for name, lack in lacks.items() if lack[row])
     if len(rows) == missing and case.fits(World(freed=freed)):
         detail: dict[str, int] = {}
-        for _, name, amount in freed:
+        nodes: dict[str, dict[str, int]] = {case.nodes.names[row]: {} for row in rows}
+        for row, name, amount in freed:
             detail[name] = detail.get(name, 0) + amount
-        yield Change("free", ", ".join(case.nodes.names[row] for row in rows), count=missing, detail=detail)
+            nodes[case.nodes.names[row]][name] = amount
+        yield Change("free", ", ".join(nodes), count=missing, detail=detail, nodes=nodes)
 
 
 def _added(case: Case) -> Iterator[Change]:

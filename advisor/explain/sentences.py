@@ -128,7 +128,8 @@ def _insufficient(one: Reason) -> str:
         return f"{has} {noun} free on {plural(one.nodes, 'usable node')}, {needs} needed in all"
     if one.enough == 0:
         return f"no usable node is large enough: one {one.role} pod needs {needs} {noun}, the largest has {has}"
-    return f"{plural(one.nodes, 'node')} with too few {noun}: at most {has} free, {needs} needed"
+    most = f"at most {has} free" if one.has else "none free"
+    return f"{plural(one.nodes, 'node')} with too few {noun}: {most}, {needs} needed"
 
 
 def _amounts(resource: str, *amounts: int | None) -> list[str]:
@@ -151,14 +152,12 @@ def _doubt(one: Reason, gaps: tuple[Gap, ...]) -> str:
 
 
 def change(one: Change) -> str:
-    detail = ", ".join(
-        f"{readable(name.partition('.')[2] or name, amount)} {name}" for name, amount in one.detail.items()
-    )
+    detail = _detail(one.detail)
     match one.kind:
         case "add-nodes":
-            return f"{plural(one.count, 'more node')} like {one.subject} ({detail})"
+            return f"{plural(one.count, 'more node')} like {one.subject}{f' ({detail})' if detail else ''}"
         case "free":
-            return f"free {detail} on {one.subject}"
+            return _freed(one)
         case "uncordon":
             return f"uncordon {one.subject or plural(one.count, 'node')}"
         case "nodes-ready":
@@ -178,6 +177,19 @@ def change(one: Change) -> str:
         case "drop-anti-affinity":
             return "drop the required anti-affinity"
     raise ValueError(one.kind)
+
+
+def _detail(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{readable(name.partition('.')[2] or name, amount)} {name}" for name, amount in amounts.items())
+
+
+def _freed(one: Change) -> str:
+    """Nodes that have to give up the same are named together."""
+    alike: dict[str, list[str]] = {}
+    for node, amounts in one.nodes.items():
+        alike.setdefault(_detail(amounts), []).append(node)
+    parts = [f"{what} on {'each of ' if len(nodes) > 1 else ''}{', '.join(nodes)}" for what, nodes in alike.items()]
+    return f"free {'; '.join(parts)}"
 
 
 def note(one: Reason) -> str:

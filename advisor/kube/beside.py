@@ -7,7 +7,8 @@ has already counts; only what it lacks is added, as it will be right after creat
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -40,7 +41,7 @@ def brought(documents: Iterable[Document], namespace: str) -> ClusterSnapshot:
     for document in documents:
         kind = _kind(document)
         if kind:
-            with document.faults():
+            with document.faults(), _without_name(kind):
                 _add(summary, kind, document, namespace)
     return summary.snapshot("the manifests", None)
 
@@ -63,6 +64,18 @@ def _add(summary: Summary, kind: Kind, document: Document, namespace: str) -> No
     if not summary.begun(kind):
         summary.begin(kind)
     summary.add(kind, (decode.one(kind, body),))
+
+
+@contextmanager
+def _without_name(kind: Kind) -> Iterator[None]:
+    """Faults in a cluster's objects begin with kind and name; here the document is the object."""
+    try:
+        yield
+    except InputError as error:
+        error.faults = tuple(
+            replace(fault, path=fault.path[2:]) if fault.path[:1] == (kind.name,) else fault for fault in error.faults
+        )
+        raise
 
 
 def laid_over(cluster: ClusterSnapshot, new: ClusterSnapshot) -> ClusterSnapshot:

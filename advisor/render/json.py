@@ -146,6 +146,7 @@ def _change(change: Change) -> Tree:
         "subject": change.subject or None,
         "count": change.count,
         "amounts": _quantities(change.detail),
+        "nodes": {node: _quantities(amounts) for node, amounts in sorted(change.nodes.items())},
         "text": change.text,
         "verified": True,
     }

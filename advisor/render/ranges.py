@@ -43,9 +43,11 @@ def _follows(one: str, other: str) -> bool:
 
 
 def assigned(nodes: Mapping[str, int]) -> str:
-    """Node → pods as ranges; a count is written where a node takes more than one pod."""
+    """Node → pods as ranges; counts are written where a node takes more than one pod."""
     by_count: dict[int, list[str]] = {}
     for node, count in nodes.items():
         by_count.setdefault(count, []).append(node)
-    parts = ((compact(names), count) for count, names in sorted(by_count.items(), reverse=True))
-    return ", ".join(names if count == 1 else f"{count} each on {names}" for names, count in parts)
+    if list(by_count) == [1]:
+        return compact(nodes)
+    parts = sorted(by_count.items(), reverse=True)
+    return "; ".join(f"{count} {'each on' if len(names) > 1 else 'on'} {compact(names)}" for count, names in parts)

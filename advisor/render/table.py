@@ -175,11 +175,11 @@ def _details(verdict: Verdict, style: Style) -> Lines:
     """Everything that is known about why a cluster does not take it, or not surely."""
     told = {doubt.text for doubt in verdict.doubts}
     facts = [
-        *(("in doubt", _fact(doubt)) for doubt in verdict.doubts),
-        *(("reason", _fact(reason)) for reason in verdict.reasons),
+        *(("in doubt", text) for text in _facts(verdict.doubts)),
+        *(("reason", text) for text in _facts(verdict.reasons)),
         *(("change", change.text) for change in verdict.changes),
         *(("not read", f"{gap.what}: {gap.text}") for gap in verdict.gaps if gap.text not in told),
-        *(("note", _fact(note)) for note in verdict.notes),
+        *(("note", text) for text in _facts(verdict.notes)),
     ]
     if facts:
         yield ""
@@ -187,10 +187,15 @@ def _details(verdict: Verdict, style: Style) -> Lines:
         yield from grid([[Cell(label, DIM), Cell(text)] for label, text in facts], style, STEP)
 
 
-def _fact(reason: Reason) -> str:
-    """The sentence, whom it is about, and the filter of kube-scheduler that says so."""
-    about = f"{reason.role}: " if reason.role else ""
-    return f"{about}{reason.text} ({reason.filter})" if reason.filter else f"{about}{reason.text}"
+def _facts(reasons: Sequence[Reason]) -> Lines:
+    """Sentences, the roles they are about, and the filter of kube-scheduler that says so; equal ones once."""
+    roles: dict[str, list[str]] = {}
+    for reason in reasons:
+        text = f"{reason.text} ({reason.filter})" if reason.filter else reason.text
+        roles.setdefault(text, []).append(reason.role)
+    for text, names in roles.items():
+        about = ", ".join(dict.fromkeys(filter(None, names)))
+        yield f"{about}: {text}" if about else text
 
 
 def _notes(workload: Workload, style: Style) -> Lines:

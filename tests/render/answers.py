@@ -82,7 +82,8 @@ def us() -> Verdict:
     tainted = Reason(
         "taint", "TaintToleration", "maintenance=true:NoSchedule", role="leader", nodes=2, text="2 tainted"
     )
-    nodes = Change("add-nodes", "h100-01", 2, {"cpu": 96_000, GPU: 8}, "2 more nodes like h100-01 (96 cpu, 8 GPUs)")
+    amounts = {"cpu": 96_000, GPU: 8}
+    nodes = Change("add-nodes", "h100-01", 2, amounts, text="2 more nodes like h100-01 (96 cpu, 8 GPUs)")
     return Verdict(
         "us-h100",
         FULL,

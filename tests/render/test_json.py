@@ -105,6 +105,7 @@ def test_a_cluster_that_is_full() -> None:
         "subject": "h100-01",
         "count": 2,
         "amounts": {"cpu": "96", GPU: "8"},
+        "nodes": {},
         "text": "2 more nodes like h100-01 (96 cpu, 8 GPUs)",
         "verified": True,
     }

@@ -34,7 +34,8 @@ def test_compact(names: list[str], expected: str) -> None:
     ("nodes", "expected"),
     [
         ({"n1": 1, "n2": 1}, "n[1-2]"),
-        ({"n1": 2, "n2": 2, "n3": 1}, "2 each on n[1-2], n3"),
+        ({"n1": 2, "n2": 2, "n3": 1}, "2 each on n[1-2]; 1 on n3"),
+        ({"n1": 2, "n3": 1}, "2 on n1; 1 on n3"),
         ({}, ""),
     ],
 )

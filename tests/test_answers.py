@@ -1,0 +1,344 @@
+"""Whole answers: the verdict, the reason that decides, and what is suggested, situation by situation."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from advisor.advise import advise
+from advisor.cluster import ClusterSnapshot, Quota
+from advisor.question import Policy
+from advisor.verdict import ANY_ORDER, CODES, THIS_ASSIGNMENT, Report, Verdict
+from advisor.workload import Unmodelled, Workload
+from tests.builders import (
+    GPU,
+    against,
+    bound,
+    cluster,
+    gang,
+    node,
+    nodes,
+    noschedule,
+    on_nodes,
+    port,
+    question,
+    quota,
+    role,
+    waiting,
+    workload,
+)
+
+
+def verdict(job: Workload, here: ClusterSnapshot) -> Verdict:
+    (found,) = advise(question(job, here)).answers[0].verdicts
+    return found
+
+
+def texts(found: Verdict) -> list[str]:
+    return [change.text for change in found.changes]
+
+
+def gang_of(pods: int, **asked: Any) -> Workload:
+    return workload(role("worker", pods, **asked), groups=[gang(worker=pods)])
+
+
+def gpu_quota(hard: int, used: int = 0) -> Quota:
+    key = f"requests.{GPU}"
+    return quota("team", hard={key: hard}, used={key: used})
+
+
+@pytest.mark.parametrize(
+    ("job", "here", "expected", "why", "changes"),
+    [
+        pytest.param(
+            gang_of(2, gpu=8),
+            cluster(nodes(2, gpu=8)),
+            "fits",
+            "on 2 nodes, in any order",
+            [],
+            id="room for all",
+        ),
+        pytest.param(
+            gang_of(3, gpu=8),
+            cluster(nodes(3, gpu=8), [bound(on="n1", gpu=8)]),
+            "full",
+            "16 nvidia.com/gpu free on 3 usable nodes, 24 needed in all",
+            ["free 8 nvidia.com/gpu on n1", "1 more node like n0 (8 nvidia.com/gpu)"],
+            id="short in total",
+        ),
+        pytest.param(
+            gang_of(2, gpu=4),
+            cluster(nodes(4, gpu=4), [bound(on=f"n{n}", gpu=2) for n in range(4)]),
+            "full",
+            "8 nvidia.com/gpu free in all, but no node has the 4 that one worker pod needs",
+            ["free 2 nvidia.com/gpu on each of n0, n1", "2 more nodes like n0 (4 nvidia.com/gpu)"],
+            id="fragmented",
+        ),
+        pytest.param(
+            gang_of(2, gpu=4),
+            cluster(nodes(3, gpu=8), [bound(on="n0", gpu=5), bound(on="n1", gpu=4), bound(on="n2", gpu=7)]),
+            "full",
+            "8 nvidia.com/gpu free in all, but only 1 node has the 4 that one worker pod needs",
+            ["free 1 nvidia.com/gpu on n0", "1 more node like n0 (8 nvidia.com/gpu)"],
+            id="fragmented, one node is large enough",
+        ),
+        pytest.param(
+            gang_of(1, gpu=16),
+            cluster(nodes(2, gpu=8)),
+            "never",
+            "no usable node is large enough: one worker pod needs 16 nvidia.com/gpu, the largest has 8",
+            [],
+            id="no node is large enough",
+        ),
+        pytest.param(
+            gang_of(1, gpu=1),
+            cluster(nodes(2)),
+            "never",
+            "no node offers nvidia.com/gpu",
+            [],
+            id="no such resource",
+        ),
+        pytest.param(
+            gang_of(1, cpu=65),
+            cluster(nodes(2)),
+            "never",
+            "no usable node is large enough: one worker pod needs 65 cpu, the largest has 64",
+            [],
+            id="no node has the cpu",
+        ),
+        pytest.param(
+            gang_of(1, gpu=8),
+            cluster([node("a", gpu=8, unschedulable=True)]),
+            "full",
+            "1 node cordoned",
+            ["uncordon a"],
+            id="cordoned",
+        ),
+        pytest.param(
+            gang_of(1, gpu=8),
+            cluster([node("a", gpu=8, ready=False)]),
+            "full",
+            "1 node not ready",
+            ["a Ready again"],
+            id="not ready",
+        ),
+        pytest.param(
+            gang_of(2, gpu=8),
+            cluster(nodes(2, gpu=8, taints=[noschedule("pool", "prod")])),
+            "never",
+            "2 nodes with the taint pool=prod:NoSchedule, which the pods do not tolerate",
+            ["tolerate pool=prod:NoSchedule (2 nodes)"],
+            id="taint",
+        ),
+        pytest.param(
+            gang_of(1, gpu=8, nodes=on_nodes(pairs={"gpu": "h200"})),
+            cluster(nodes(2, gpu=8, labels={"gpu": "h100"})),
+            "never",
+            "no node matches gpu=h200",
+            ["drop the selector gpu=h200"],
+            id="selector",
+        ),
+        pytest.param(
+            gang_of(3, ports=[port(8080)]),
+            cluster(nodes(2)),
+            "never",
+            "pods with a host port need a node each",
+            ["1 more node like n0", "do without host ports"],
+            id="a node each for a host port",
+        ),
+        pytest.param(
+            gang_of(3, labels={"app": "x"}, anti_affinity=[against("app=x")]),
+            cluster(nodes(2)),
+            "never",
+            "required anti-affinity keeps the pods apart (kubernetes.io/hostname)",
+            ["1 more node like n0", "drop the required anti-affinity"],
+            id="a node each by anti-affinity",
+        ),
+        pytest.param(
+            gang_of(2, gpu=8),
+            cluster(
+                nodes(2, gpu=8),
+                quotas=[quota("team", hard={"requests.nvidia.com/gpu": 16}, used={"requests.nvidia.com/gpu": 4})],
+            ),
+            "full",
+            "ResourceQuota team has 12 requests.nvidia.com/gpu left, 16 needed",
+            ["ResourceQuota team with 16 requests.nvidia.com/gpu left"],
+            id="quota in use",
+        ),
+        pytest.param(
+            gang_of(2, gpu=8),
+            cluster(nodes(2, gpu=8), quotas=[gpu_quota(8)]),
+            "never",
+            "ResourceQuota team allows 8 requests.nvidia.com/gpu, 16 needed",
+            ["ResourceQuota team with 16 requests.nvidia.com/gpu left"],
+            id="quota below the gang",
+        ),
+        pytest.param(
+            gang_of(1, gpu=8),
+            cluster(nodes(1, gpu=8), namespaces=[]),
+            "never",
+            "namespace team does not exist",
+            ["create namespace team"],
+            id="no namespace",
+        ),
+        pytest.param(gang_of(1), cluster(), "never", "the cluster has no nodes", [], id="no nodes"),
+        pytest.param(
+            workload(role("worker", 4, minimum=2, gpu=8), groups=[gang(worker=2)]),
+            cluster(nodes(3, gpu=8)),
+            "fits-reduced",
+            "3 worker fit; 24 nvidia.com/gpu free on 3 usable nodes, 32 needed in all",
+            [],
+            id="smaller",
+        ),
+        pytest.param(
+            workload(role("worker", 0, gpu=8)), cluster(nodes(1)), "fits", "asks for no pods", [], id="no pods"
+        ),
+    ],
+)
+def test_what_is_said(job: Workload, here: ClusterSnapshot, expected: str, why: str, changes: list[str]) -> None:
+    found = verdict(job, here)
+    assert (found.verdict, found.why) == (expected, why)
+    assert texts(found)[: len(changes)] == changes
+    assert bool(found.changes) == bool(changes)
+
+
+def test_a_change_that_is_suggested_is_a_yes_when_it_is_made() -> None:
+    """Freed as told, added as told: what was `full` fits, and with one node or device less it does not."""
+    rows = nodes(4, gpu=8)
+    taken = [bound(on=f"n{n}", gpu=5 + n % 2) for n in range(4)]
+    job = gang_of(2, gpu=4)
+    found = verdict(job, cluster(rows, taken))
+    freed, added = found.changes
+    assert (freed.kind, added.kind) == ("free", "add-nodes")
+    less = [bound(on=pods.on, gpu=pods.requests[GPU] - freed.nodes.get(pods.on, {}).get(GPU, 0)) for pods in taken]
+    assert verdict(job, cluster(rows, less)).verdict == "fits"
+    more = nodes(added.count, "m", gpu=8)
+    assert verdict(job, cluster([*rows, *more], taken)).verdict == "fits"
+    assert verdict(job, cluster([*rows, *more[1:]], taken)).verdict == "full"
+
+
+def test_yes_in_any_order_or_only_with_an_assignment() -> None:
+    job = workload(role("small", 2, gpu=2), role("large", 1, gpu=4))
+    tight, wide = cluster(nodes(2, gpu=4)), cluster(nodes(3, gpu=4))
+    found = [verdict(job, here).placement for here in (tight, wide)]
+    assert [placement and placement.assurance for placement in found] == [THIS_ASSIGNMENT, ANY_ORDER]
+
+
+@pytest.mark.parametrize("what", ["nodes", "pods", "cluster"])
+def test_what_could_not_be_read_is_never_a_no(what: str) -> None:
+    found = verdict(gang_of(1, gpu=8), cluster(gaps=[what]))
+    assert (found.verdict, found.free, found.largest) == ("unknown", None, None)
+    assert found.why == f"{what}: forbidden"
+
+
+def test_a_quota_that_could_not_be_read_spoils_a_yes_and_no_sure_no() -> None:
+    rows = nodes(1, gpu=8)
+    assert verdict(gang_of(1, gpu=8), cluster(rows, gaps=["resourcequotas"])).verdict == "unknown"
+    assert verdict(gang_of(2, gpu=8), cluster(rows, gaps=["resourcequotas"])).verdict == "never"
+
+
+def asked_but_not_evaluated(*, restricts: bool) -> Workload:
+    job = gang_of(2, gpu=8)
+    return replace(job, unmodelled=(Unmodelled("spec.x", "a request that no rule evaluates", restricts=restricts),))
+
+
+def test_a_request_that_is_not_evaluated_spoils_a_yes_and_suggestions() -> None:
+    here = cluster(nodes(2, gpu=8))
+    found = verdict(asked_but_not_evaluated(restricts=True), here)
+    assert (found.verdict, [doubt.code for doubt in found.doubts]) == ("unknown", ["unsupported"])
+    busy = cluster(nodes(2, gpu=8), [bound(on="n0", gpu=8)])
+    found = verdict(asked_but_not_evaluated(restricts=True), busy)
+    assert (found.verdict, found.changes) == ("full", ())
+
+
+def test_a_request_that_may_open_nodes_keeps_a_no_from_being_sure() -> None:
+    tainted = cluster(nodes(2, gpu=8, taints=[noschedule("queue", "a")]))
+    assert verdict(asked_but_not_evaluated(restricts=True), tainted).verdict == "never"
+    assert verdict(asked_but_not_evaluated(restricts=False), tainted).verdict == "unknown"
+    small = cluster(nodes(2, gpu=4))
+    assert verdict(asked_but_not_evaluated(restricts=False), small).verdict == "never"
+
+
+def test_doubted_nodes_are_counted_once_for_all_roles() -> None:
+    job = workload(role("a", gpu=8), role("b", gpu=8))
+    tainted = cluster(nodes(3, gpu=8, taints=[noschedule(GPU, "present")]))
+    found = verdict(job, tainted)
+    assert (found.verdict, [(doubt.code, doubt.nodes) for doubt in found.doubts]) == (
+        "unknown",
+        [("admission-toleration", 3)],
+    )
+
+
+def test_pending_pods_are_a_note_and_no_reason() -> None:
+    found = verdict(gang_of(1, gpu=8), cluster(nodes(1, gpu=8), waiting=[waiting(3, gpu=8)]))
+    assert found.verdict == "fits"
+    assert [note.text for note in found.notes] == [
+        "3 pending pods of the same or higher priority may take the room first"
+    ]
+
+
+# -- several clusters, several workloads ------------------------------------------------------------------------------
+
+
+def chosen(report: Report) -> list[str | None]:
+    return [answer.choice.cluster if answer.choice else None for answer in report.answers]
+
+
+def sized(name: str, count: int, **labels: str) -> ClusterSnapshot:
+    return replace(cluster(nodes(count, gpu=8), name=name), labels=tuple(sorted(labels.items())))
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (Policy(), "small"),
+        (Policy(strategy="spread"), "large"),
+        (Policy(prefer=(("tier", "reserved"),)), "middle"),
+        (Policy(strategy="spread", prefer=(("tier", "none"), ("region", "eu"))), "large"),
+    ],
+)
+def test_choice(policy: Policy, expected: str) -> None:
+    fleet = [sized("large", 9, region="eu"), sized("middle", 5, tier="reserved"), sized("small", 2, region="eu")]
+    report = advise(question(gang_of(2, gpu=8), *fleet, policy=policy))
+    assert chosen(report) == [expected]
+    assert report.answers[0].verdicts[0].cluster == expected
+
+
+def test_a_smaller_size_is_taken_only_when_that_is_allowed_and_nothing_fits_whole() -> None:
+    job = workload(role("worker", 4, minimum=2, gpu=8), groups=[gang(worker=2)])
+    assert chosen(advise(question(job, sized("a", 3)))) == [None]
+    allowed = Policy(allow_reduced=True)
+    assert chosen(advise(question(job, sized("a", 3), policy=allowed))) == ["a"]
+    assert chosen(advise(question(job, sized("a", 3), sized("b", 4), policy=allowed))) == ["b"]
+
+
+def test_what_one_workload_is_given_the_next_does_not_see() -> None:
+    first, second, third = (replace(gang_of(2, gpu=8), name=name) for name in ("a", "b", "c"))
+    report = advise(question(first, second, third, sized("x", 2), sized("y", 3)))
+    assert chosen(report) == ["x", "y", None]
+    assert [found.verdict for found in report.answers[2].verdicts] == ["full", "full"]
+
+
+def test_clusters_are_ranked_by_how_near_they_come() -> None:
+    fleet = [
+        sized("none", 0),
+        sized("one", 1),
+        replace(sized("gap", 0), gaps=cluster(gaps=["pods"]).gaps),
+        sized("two", 2),
+    ]
+    (answer,) = advise(question(gang_of(3, gpu=8), *fleet)).answers
+    assert [found.cluster for found in answer.verdicts] == ["gap", "two", "one", "none"]
+
+
+def test_the_order_of_clusters_does_not_matter() -> None:
+    fleet = [sized("c", 3), sized("a", 3), sized("b", 3)]
+    reports = [advise(question(gang_of(2, gpu=8), *order)) for order in (fleet, fleet[::-1])]
+    assert chosen(reports[0]) == chosen(reports[1]) == ["a"]
+    assert [v.cluster for v in reports[0].answers[0].verdicts] == [v.cluster for v in reports[1].answers[0].verdicts]
+
+
+def test_every_code_that_is_said_is_documented() -> None:
+    here = cluster(nodes(3, gpu=8, taints=[noschedule("a")]), [bound(on="n0", gpu=8)])
+    said = {reason.code for reason in verdict(gang_of(3, gpu=8), here).reasons}
+    known = {code for code in CODES if "<" not in code}
+    assert {code for code in said if not code.startswith("insufficient-")} <= known
