@@ -39,6 +39,8 @@ _SPELLINGS = {
     "MiB": "Mi",
 }
 _MOST = 2**63 - 1
+_LONGEST = 1000
+"""Characters; what is longer is no amount that anybody meant, and more digits than Python converts."""
 
 
 def parse(value: object) -> int:
@@ -54,7 +56,7 @@ def parse(value: object) -> int:
 
 @lru_cache(maxsize=65536)
 def _parse(text: str) -> int:
-    found = _GRAMMAR.fullmatch(text)
+    found = _GRAMMAR.fullmatch(text) if len(text) <= _LONGEST else None
     if not found:
         raise InputError(f'"{_shown(text)}" is not a quantity', hint=_advice(text))
     factor = Fraction(10) ** int(found["exponent"]) if found["exponent"] else _FACTORS[found["suffix"] or ""]

@@ -14,6 +14,9 @@ from advisor.quantity import Amounts, base_units
 PODS = "pods"
 """The pod slot of a node, handled as a resource of which every pod takes one."""
 
+MOST = 1 << 60
+"""Base units. Who asks for more is taken to ask for this, which no node has, so that sums stay within 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Init:
@@ -60,7 +63,7 @@ def pod_total(
 
 def in_base_units(thousandths: Amounts) -> dict[str, int]:
     """Rounded up once for the pod, as the scheduler does; names that come to nothing are left out."""
-    return {name: base_units(name, amount) for name, amount in thousandths.items() if amount}
+    return {name: min(base_units(name, amount), MOST) for name, amount in thousandths.items() if amount}
 
 
 def may_be_pod_level(name: str) -> bool:
@@ -88,6 +91,14 @@ def _add(total: dict[str, int], amounts: Amounts) -> None:
         total[name] = total.get(name, 0) + amount
 
 
+def is_native(name: str) -> bool:
+    """Kubernetes' own: a plain name, or one under `kubernetes.io/`."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
 def is_extended(name: str) -> bool:
-    """An extended resource: a qualified name outside `kubernetes.io/` (nvidia.com/gpu, rdma/hca, …)."""
-    return "/" in name and not name.partition("/")[0].endswith("kubernetes.io")
+    """An extended resource: a qualified name outside `kubernetes.io/` (nvidia.com/gpu, rdma/hca, …).
+
+    `requests.nvidia.com/gpu` is how a quota calls it and no resource of its own.
+    """
+    return not is_native(name) and not name.startswith("requests.")

@@ -19,6 +19,7 @@ from advisor.fit import (
     devices,
     health,
     interpod,
+    limits,
     ports,
     quota,
     resources,
@@ -50,27 +51,30 @@ def examine(
     """Every role against every node. `assume`: the namespace will be created where it is missing."""
     admitted = {role.name: admission.admit(role.template, workload.namespace, cluster) for role in workload.roles}
     shapes = _with_company(workload, {name: pod for name, (pod, _) in admitted.items()}, accelerators)
-    pods = [(shapes[role.name], role.replicas) for role in workload.roles]
     created = [role for role in workload.roles if role.replicas]
+    present = {role.name: shapes[role.name] for role in created}
+    pods = [(shapes[role.name], role.replicas) for role in created]
     return Diagnosis(
         roles=tuple(
             RoleFit(role, shapes[role.name], tuple(rejections(shapes[role.name], cluster))) for role in created
         ),
-        supply=resources.supply([shapes[role.name] for role in created], cluster),
+        supply=resources.supply(list(present.values()), cluster),
         apart=tuple(_apart(created, shapes, cluster)),
-        charges=tuple(quota.charges(workload, shapes, cluster)),
+        charges=tuple(quota.charges(workload, present, cluster)),
         refusals=(
             *unmodelled.refusals(workload, cluster, assume),
             *(replace(reason, role=role.name) for role in created for reason in admitted[role.name][1]),
-            *quota.refusals(workload, {role.name: shapes[role.name] for role in created}, cluster),
+            *quota.refusals(workload, present, cluster),
             *volumes.refusals(pods, cluster),
         ),
         doubts=(
-            *unmodelled.doubts(workload, shapes, cluster, assume),
-            *quota.doubts(workload, cluster),
+            *unmodelled.doubts(workload, cluster, assume),
+            *limits.doubts(workload, cluster),
+            *quota.doubts(workload, present, cluster),
             *volumes.doubts(pods, cluster),
+            *interpod.doubts(present, cluster),
         ),
-        notes=tuple(unmodelled.notes(workload, shapes, cluster, assume)),
+        notes=tuple(unmodelled.notes(workload, present, cluster, assume)),
     )
 
 

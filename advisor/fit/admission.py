@@ -1,19 +1,19 @@
 """What the API server of one cluster makes of a pod template, or why it refuses it.
 
-In its order: requests from limits (`SetDefaults_Pod`), LimitRanger, Priority and RuntimeClass admission, then
-validation (kubernetes/pkg/apis/core/validation). A refusal here lasts: the controller would retry for ever.
+In its order: requests from limits (`SetDefaults_Pod`), LimitRanger, Priority and RuntimeClass admission, pod-level
+defaults, then validation (`invalid.py`). A refusal here lasts: the controller would retry for ever.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from advisor.cluster import ClusterSnapshot, PriorityClass, RuntimeClass
+from advisor.cluster import ClusterSnapshot, LimitRange, PriorityClass, RuntimeClass
 from advisor.diagnosis import PodShape
-from advisor.fit import limits
+from advisor.fit import invalid, limits
+from advisor.fit.versions import POD_LEVEL_DEFAULTS_LAST, POD_LEVEL_RESOURCES, before
 from advisor.labels import NodeSelector
-from advisor.quantity import Amounts
 from advisor.resources import PODS, in_base_units, is_extended, may_be_pod_level
 from advisor.verdict import Reason
 from advisor.workload import Container, PodAmounts, PodTemplate
@@ -27,31 +27,57 @@ def admit(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> tu
 
     The shape is meaningful also when there are reasons: it is what the template asks for as far as that can be told.
     """
-    ranges = [found for found in cluster.limit_ranges if found.namespace == namespace]
-    containers = [limits.defaulted(requests_from_limits(c), ranges) for c in template.containers]
-    inits = [limits.defaulted(requests_from_limits(c), ranges) for c in template.init_containers]
-    template = replace(template, containers=tuple(containers), init_containers=tuple(inits))
-    template = replace(template, pod_level=pod_level(template))
+    ranges = limits.of_namespace(namespace, cluster)
+    template = _filled_in(template, ranges, cluster)
     priority, priority_reasons = _priority(template, cluster)
     runtime, runtime_reasons = _runtime(template, cluster)
-    reasons = [*_invalid(template), *limits.violations(template, ranges), *priority_reasons, *runtime_reasons]
+    reasons = [*invalid.faults(template), *limits.violations(template, ranges), *priority_reasons, *runtime_reasons]
     return _shape(template, namespace, priority, runtime), reasons
 
 
-def requests_from_limits(container: Container) -> Container:
-    """A limit without a request is the request too; templates do not get this default, the pods made from them do."""
-    return replace(container, requests={**container.limits, **container.requests})
+def _filled_in(template: PodTemplate, ranges: Sequence[LimitRange], cluster: ClusterSnapshot) -> PodTemplate:
+    """The template with every amount that the cluster adds to it."""
+    if before(cluster, POD_LEVEL_RESOURCES):
+        template = replace(template, pod_level=None)
+    template = template.as_pod()
+    if before(cluster, POD_LEVEL_DEFAULTS_LAST):
+        early = template.pod_level and template.pod_level.limits
+        return _ranged(_with_pod_level(template) if early else template, ranges)
+    return _with_pod_level_limits(_with_pod_level(_ranged(template, ranges)))
 
 
-def pod_level(template: PodTemplate) -> PodAmounts | None:
-    """Pod-level resources with the requests that `defaultPodRequests` fills in, only where limits are given there."""
+def _ranged(template: PodTemplate, ranges: Sequence[LimitRange]) -> PodTemplate:
+    return replace(
+        template,
+        containers=tuple(limits.defaulted(container, ranges) for container in template.containers),
+        init_containers=tuple(limits.defaulted(container, ranges) for container in template.init_containers),
+    )
+
+
+def _with_pod_level(template: PodTemplate) -> PodTemplate:
+    """Pod-level requests that are not stated: cpu and memory as the containers ask for them, else the pod's limit."""
     stated = template.pod_level
-    if stated is None or not stated.limits:
-        return stated
-    containers = replace(template, pod_level=None).requests()
-    summed = {name: n for name, n in containers.items() if name in ("cpu", "memory")}
+    if stated is None or not (stated.requests or stated.limits):
+        return template
+    asked = replace(template, pod_level=None).requests()
+    summed = {name: amount for name, amount in asked.items() if name in ("cpu", "memory")}
     from_limits = {name: amount for name, amount in stated.limits.items() if may_be_pod_level(name)}
-    return PodAmounts({**from_limits, **summed, **stated.requests}, stated.limits)
+    return replace(template, pod_level=PodAmounts({**from_limits, **summed, **stated.requests}, stated.limits))
+
+
+def _with_pod_level_limits(template: PodTemplate) -> PodTemplate:
+    """A pod-level request without a limit, where every container has one: their sum or the request, the larger."""
+    stated = template.pod_level
+    if stated is None:
+        return template
+    parts = (*template.containers, *template.init_containers)
+    summed = replace(template, pod_level=None).limits()
+    added = {
+        name: max(amount, summed.get(name, 0))
+        for name, amount in stated.requests.items()
+        if may_be_pod_level(name) and all(name in container.limits for container in parts)
+    }
+    return replace(template, pod_level=PodAmounts(stated.requests, {**added, **stated.limits}))
 
 
 def _shape(template: PodTemplate, namespace: str, priority: PriorityClass, runtime: RuntimeClass | None) -> PodShape:
@@ -85,19 +111,18 @@ def _shape(template: PodTemplate, namespace: str, priority: PriorityClass, runti
 
 
 def _best_effort(template: PodTemplate) -> bool:
-    """QoS BestEffort: no container states cpu or memory; extended resources do not count."""
-    parts = [*template.containers, *template.init_containers]
-    stated = [amounts for c in parts for amounts in (c.requests, c.limits)]
-    if template.pod_level:
-        stated += [template.pod_level.requests, template.pod_level.limits]
+    """QoS BestEffort: nothing states cpu or memory; extended resources do not count. The pod level speaks alone."""
+    if template.pod_level and _at_pod_level(template):
+        stated = [template.pod_level.requests, template.pod_level.limits]
+    else:
+        parts = (*template.containers, *template.init_containers)
+        stated = [amounts for container in parts for amounts in (container.requests, container.limits)]
     return not any(amounts.get(name) for amounts in stated for name in ("cpu", "memory"))
 
 
 def _unstated(template: PodTemplate) -> frozenset[str]:
     """`requests.cpu` and its like that some container leaves open; none when resources are set at pod level."""
-    if template.pod_level and any(
-        may_be_pod_level(n) for n in (*template.pod_level.requests, *template.pod_level.limits)
-    ):
+    if _at_pod_level(template):
         return frozenset()
     parts = (*template.containers, *template.init_containers)
     return frozenset(
@@ -106,6 +131,11 @@ def _unstated(template: PodTemplate) -> frozenset[str]:
         for name in ("cpu", "memory")
         if any(name not in getattr(container, what) for container in parts)
     )
+
+
+def _at_pod_level(template: PodTemplate) -> bool:
+    stated = template.pod_level
+    return stated is not None and any(may_be_pod_level(name) for name in (*stated.requests, *stated.limits))
 
 
 def _most(containers: tuple[Container, ...]) -> dict[str, int]:
@@ -119,17 +149,27 @@ def _most(containers: tuple[Container, ...]) -> dict[str, int]:
 
 
 def _priority(template: PodTemplate, cluster: ClusterSnapshot) -> tuple[PriorityClass, list[Reason]]:
-    known = {found.name: found for found in cluster.priority_classes}
-    known |= {n: PriorityClass(n, value) for n, value in SYSTEM_PRIORITIES.items() if n not in known}
-    wanted = template.priority_class
-    if not wanted:
-        default = max((c for c in known.values() if c.default), key=lambda c: c.value, default=PriorityClass("", 0))
-        return default, []
-    if wanted in known:
-        return known[wanted], []
+    wanted, stated = template.priority_class, template.priority
+    found = _classes(cluster).get(wanted) if wanted else _default_class(cluster)
+    if found is None:
+        missing = [] if cluster.gap("priorityclasses") else [Reason("priorityclass-missing", subject=wanted)]
+        return PriorityClass(wanted, stated or 0), missing
+    if stated not in (None, found.value):
+        return found, [Reason("invalid-template", subject=f"spec.priority is {stated}, its class says {found.value}")]
+    return found, []
+
+
+def _classes(cluster: ClusterSnapshot) -> Mapping[str, PriorityClass]:
+    own = {name: PriorityClass(name, value) for name, value in SYSTEM_PRIORITIES.items()}
+    return own | {found.name: found for found in cluster.priority_classes}
+
+
+def _default_class(cluster: ClusterSnapshot) -> PriorityClass | None:
+    """What a pod without a class gets: of several defaults the lowest; None when the classes could not be read."""
     if cluster.gap("priorityclasses"):
-        return PriorityClass(wanted, template.priority or 0), []
-    return PriorityClass(wanted, 0), [Reason("priorityclass-missing", subject=wanted)]
+        return None
+    defaults = [found for found in cluster.priority_classes if found.default]
+    return min(defaults, key=lambda found: found.value, default=PriorityClass("", 0))
 
 
 def _runtime(template: PodTemplate, cluster: ClusterSnapshot) -> tuple[RuntimeClass | None, list[Reason]]:
@@ -153,58 +193,3 @@ def _runtime(template: PodTemplate, cluster: ClusterSnapshot) -> tuple[RuntimeCl
     if template.overhead and dict(template.overhead) != dict(found.overhead):
         reasons.append(Reason("invalid-template", subject=f"spec.overhead differs from RuntimeClass {found.name}"))
     return found, reasons
-
-
-def _invalid(template: PodTemplate) -> Iterator[Reason]:
-    """Faults for which the API server answers 422, named by the field."""
-    if not template.containers:
-        yield Reason("invalid-template", subject="spec.containers is empty")
-    for field, containers in (("containers", template.containers), ("initContainers", template.init_containers)):
-        for container in containers:
-            for message in _resource_faults(container.requests, container.limits):
-                yield Reason("invalid-template", subject=f"spec.{field}[{container.name}].resources: {message}")
-    if template.pod_level:
-        for message in _resource_faults(template.pod_level.requests, template.pod_level.limits):
-            yield Reason("invalid-template", subject=f"spec.resources: {message}")
-        yield from _below_containers(template)
-
-
-def _resource_faults(requests: Amounts, limits: Amounts) -> Iterator[str]:
-    for what, amounts in (("requests", requests), ("limits", limits)):
-        for name, amount in amounts.items():
-            if amount < 0:
-                yield f"{what}[{name}] is negative"
-            elif "/" not in name and not may_be_pod_level(name) and name != "ephemeral-storage":
-                yield f"{what}[{name}] is no resource of a container; a device has a name such as nvidia.com/gpu"
-            elif _counted(name) and amount % 1000:
-                yield f"{what}[{name}] must be a whole number"
-    for name, amount in requests.items():
-        limit = limits.get(name)
-        if limit is None and _rigid(name):
-            yield f"requests[{name}] needs a limit of the same amount"
-        elif limit is not None and amount != limit and _rigid(name):
-            yield f"requests[{name}] must equal its limit"
-        elif limit is not None and amount > limit:
-            yield f"requests[{name}] is above its limit"
-    names = {*requests, *limits}
-    if any(name.startswith("hugepages-") for name in names) and not names & {"cpu", "memory"}:
-        yield "hugepages need cpu or memory beside them"
-
-
-def _counted(name: str) -> bool:
-    return is_extended(name) or name.startswith("hugepages-")
-
-
-def _rigid(name: str) -> bool:
-    """Resources that cannot be overcommitted: the request must equal the limit (`IsOvercommitAllowed`)."""
-    return _counted(name)
-
-
-def _below_containers(template: PodTemplate) -> Iterator[Reason]:
-    assert template.pod_level is not None
-    summed = replace(template, pod_level=None).requests()
-    for name, amount in template.pod_level.requests.items():
-        if may_be_pod_level(name) and amount < summed.get(name, 0):
-            yield Reason(
-                "invalid-template", subject=f"spec.resources: requests[{name}] is below the sum of the containers"
-            )

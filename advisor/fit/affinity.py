@@ -59,6 +59,8 @@ def _all_hold(term: NodeTerm, nodes: Nodes) -> Mask:
 
 
 def _by_name(requirement: Requirement, nodes: Nodes) -> Mask:
-    if requirement.key != "metadata.name":
+    """A field expression knows one field, In and NotIn, and one value; any other matches nothing."""
+    known = requirement.key == "metadata.name" and requirement.operator in ("In", "NotIn")
+    if not known or len(requirement.values) != 1:
         return np.zeros(len(nodes), dtype=np.bool_)
     return np.array([requirement.accepts(name) for name in nodes.names], dtype=np.bool_)

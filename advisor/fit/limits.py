@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from advisor.cluster import LimitRange, LimitRangeItem
+from advisor.cluster import ClusterSnapshot, LimitRange, LimitRangeItem
+from advisor.diagnosis import Doubt
 from advisor.quantity import Amounts
 from advisor.verdict import Reason
-from advisor.workload import Container, PodTemplate
+from advisor.workload import Container, PodAmounts, PodTemplate, Workload
+
+
+def of_namespace(namespace: str, cluster: ClusterSnapshot) -> list[LimitRange]:
+    return [found for found in cluster.limit_ranges if found.namespace == namespace]
 
 
 def defaulted(container: Container, ranges: Sequence[LimitRange]) -> Container:
@@ -37,6 +42,19 @@ def _default_request(item: LimitRangeItem) -> Amounts:
     return {**item.minimum, **_default(item), **item.default_request}
 
 
+def doubts(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
+    """Where several LimitRanges give one container different defaults, it is chance which of them comes first."""
+    ranges = of_namespace(workload.namespace, cluster)
+    for role in workload.roles:
+        pod = role.template.as_pod()
+        for container in (*pod.containers, *pod.init_containers):
+            as_listed = defaulted(container, ranges)
+            if role.replicas and any(defaulted(container, [first, *ranges]) != as_listed for first in ranges):
+                names = " and ".join(found.name for found in ranges)
+                subject = f"LimitRanges {names} have different defaults for container {container.name}"
+                yield Doubt(Reason("unsupported", subject=subject, role=role.name), restricts=False)
+
+
 def violations(template: PodTemplate, ranges: Sequence[LimitRange]) -> Iterator[Reason]:
     for found in ranges:
         for item in found.items:
@@ -50,7 +68,19 @@ def _subjects(template: PodTemplate, kind: str) -> Iterator[tuple[str, Amounts, 
         for container in (*template.containers, *template.init_containers):
             yield f"container {container.name}", container.requests, container.limits
     elif kind == "Pod":
-        yield "the pod", template.requests(), template.limits()
+        pod = replace(template, pod_level=_seen(template.pod_level))
+        yield "the pod", pod.requests(), pod.limits()
+
+
+def _seen(stated: PodAmounts | None) -> PodAmounts | None:
+    """What LimitRanger looks at of pod-level resources: cpu and memory, not the hugepages that PodRequests counts."""
+    if stated is None:
+        return None
+    requests, limits = (
+        {name: amount for name, amount in amounts.items() if name in ("cpu", "memory")}
+        for amounts in (stated.requests, stated.limits)
+    )
+    return PodAmounts(requests, limits)
 
 
 def _broken(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""kube-scheduler's NodePorts: no host port of the pod is taken on the node.
+"""kube-scheduler's NodePorts: no host port of the pod is taken on the node, nor held there for a nominated pod.
 
 Two pods of one gang are kept off one node by `model`; this file looks at pods that are there already.
 """
@@ -11,6 +11,7 @@ import numpy as np
 
 from advisor.cluster import ClusterSnapshot, Mask, Nodes
 from advisor.diagnosis import PodShape, Rejection
+from advisor.fit.nominated import precedes, unsure
 from advisor.verdict import Reason
 
 
@@ -20,6 +21,10 @@ def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
             taken = (use.node for use in cluster.ports if use.standing == standing and use.port.clashes(wanted))
             reason = Reason("host-port", subject=str(wanted), lasting=standing)
             yield Rejection(reason, named(taken, cluster.nodes))
+        ahead = (pending for pending in cluster.nominated if precedes(pending, pod, cluster))
+        held = (pending.node for pending in ahead if any(port.clashes(wanted) for port in pending.ports))
+        reason = Reason("host-port", subject=str(wanted), lasting=False)
+        yield Rejection(reason, named(held, cluster.nodes), doubt=unsure(cluster))
 
 
 def named(names: Iterable[str], nodes: Nodes) -> Mask:

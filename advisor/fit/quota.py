@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from advisor.cluster import ClusterSnapshot, Quota, Scope
 from advisor.diagnosis import Charge, Doubt, PodShape
-from advisor.resources import PODS, is_extended
+from advisor.resources import MOST, PODS, is_extended
 from advisor.verdict import Reason
 from advisor.workload import Workload
 
+COUNT = "count/"
+IMPLICIT_DEVICES = "deviceclass.resource.kubernetes.io/"
 COMPUTE = ("requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 _SHORT = {"cpu": "requests.cpu", "memory": "requests.memory", "ephemeral-storage": "requests.ephemeral-storage"}
 
@@ -25,8 +27,13 @@ def charges(workload: Workload, shapes: Mapping[str, PodShape], cluster: Cluster
             per_pod = {role: amount(key, pod) for role, pod in shapes.items() if applies(quota.scopes, pod)}
             fixed = _object(key, workload) if not quota.scopes else 0
             if fixed or any(per_pod.values()):
-                left = None if quota.used is None else hard - quota.used.get(key, 0)
-                yield Charge(quota.name, key, hard, left, per_pod, fixed)
+                yield Charge(quota.name, key, min(hard, MOST), _left(quota, key), per_pod, fixed)
+
+
+def _left(quota: Quota, key: str) -> int | None:
+    """None while the quota controller has not counted the key: until then the API server refuses what it concerns."""
+    used = (quota.used or {}).get(key)
+    return None if used is None else max(-MOST, min(quota.hard[key] - used, MOST))
 
 
 def _quotas(workload: Workload, cluster: ClusterSnapshot) -> list[Quota]:
@@ -35,15 +42,20 @@ def _quotas(workload: Workload, cluster: ClusterSnapshot) -> list[Quota]:
 
 def amount(key: str, pod: PodShape) -> int:
     """What one pod is charged under a key of a quota; 0 for keys that pods do not count towards."""
-    key = _SHORT.get(key, key)
-    if key in (PODS, "count/pods"):
+    if key in (PODS, COUNT + PODS):
         return 1
-    what, _, name = key.partition(".")
-    if what == "requests" and (name in pod.requests) and (not is_extended(name) or "/" in name):
-        return pod.requests[name]
+    what, _, name = _SHORT.get(key, key).partition(".")
     if what == "limits" and name in ("cpu", "memory", "ephemeral-storage"):
         return pod.limits.get(name, 0)
+    if what == "requests" and _has_a_key(name):
+        return pod.requests.get(name, 0)
     return pod.requests.get(key, 0) if key.startswith("hugepages-") else 0
+
+
+def _has_a_key(name: str) -> bool:
+    """Is there a quota key `requests.<name>` that counts what pods ask for?"""
+    own = name in ("cpu", "memory", "ephemeral-storage") or name.startswith("hugepages-")
+    return own or is_extended(name) or name.startswith(IMPLICIT_DEVICES)
 
 
 def applies(scopes: Sequence[Scope], pod: PodShape) -> bool:
@@ -96,22 +108,33 @@ def refusals(workload: Workload, shapes: Mapping[str, PodShape], cluster: Cluste
                     yield Reason("quota-must-specify", role=role, subject=f"{quota.name}: {key}")
 
 
-def doubts(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
-    """Keys that count objects which the controller may create and whose number no definition states."""
+def doubts(workload: Workload, shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[Doubt]:
+    """Use that is not counted yet, and keys for objects that the controller may create in numbers nobody states."""
     children = {_plural(kind, group) for group, kind in workload.definition.child_kinds}
+    uncounted = {charge.quota for charge in charges(workload, shapes, cluster) if charge.left is None}
     for quota in _quotas(workload, cluster):
-        if quota.used is None:
+        if quota.used is None or quota.name in uncounted:
             yield Doubt(Reason("unreadable", subject=f"status of ResourceQuota {quota.name}"))
             continue
-        for key, hard in sorted(quota.hard.items()):
-            left = hard - quota.used.get(key, 0)
-            if key.removeprefix("count/") in children and left <= workload.pods and key != "count/pods":
+        for key in sorted(quota.hard):
+            left = _left(quota, key)
+            counts_children = key.removeprefix(COUNT) in children and key not in (PODS, COUNT + PODS)
+            if counts_children and (left is None or left <= workload.pods):
                 yield Doubt(Reason("unsupported", subject=f"{key} in ResourceQuota {quota.name}", has=left))
+    if cluster.gap("priorityclasses") and any(_by_default_class(quota, shapes) for quota in _quotas(workload, cluster)):
+        yield Doubt(Reason("unreadable", subject="priorityclasses"), restricts=False)
+
+
+def _by_default_class(quota: Quota, shapes: Mapping[str, PodShape]) -> bool:
+    """Does it depend on the class that pods without one are given whether the quota counts them?"""
+    by_class = any(scope.name == "PriorityClass" for scope in quota.scopes)
+    return by_class and not all(pod.priority_class for pod in shapes.values())
 
 
 def _object(key: str, workload: Workload) -> int:
-    """1 for the key that counts the workload's own kind."""
-    return int(key == f"count/{_plural(workload.kind, workload.api_group)}")
+    """1 for the key that counts the workload's own kind; a pod is counted as a pod."""
+    own = _plural(workload.kind, workload.api_group)
+    return int(own != PODS and key == COUNT + own)
 
 
 def _plural(kind: str, group: str) -> str:

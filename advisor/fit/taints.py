@@ -1,16 +1,20 @@
 """kube-scheduler's TaintToleration: every NoSchedule or NoExecute taint must be tolerated.
 
-Differs knowingly in one case: where all that is missing is a toleration for a taint named like a resource that the
-pod asks for, the admission plugin ExtendedResourceToleration may add it, and whether it runs cannot be seen: a doubt.
+Each taint is told by itself, because tolerating one of two does not open a node. Differs knowingly in two cases. A
+taint named like a resource that the pod asks for may be tolerated by the admission plugin ExtendedResourceToleration,
+and whether that runs cannot be seen: a doubt. The tolerations that DefaultTolerationSeconds adds are left out: they
+open nodes only for the moment in which a node that is ready again still bears its NoExecute taint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import PodShape, Rejection
 from advisor.labels import UNSCHEDULABLE, Taint
+from advisor.resources import is_extended
 from advisor.verdict import Reason
 
 PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
@@ -18,27 +22,28 @@ PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
 def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
-    for code, taints in enumerate(cluster.nodes.taints.values):
-        missing = untolerated(pod, taints)
-        if missing:
-            nodes = cluster.nodes.taints.codes == code
-            yield Rejection(_reason(pod, missing), nodes, doubt=_may_be_added(pod, missing))
+    found = {taint for taints in cluster.nodes.taints.values for taint in untolerated(pod, taints)}
+    for taint in sorted(found, key=lambda one: (_may_be_added(pod, one), str(one))):
+        nodes = cluster.nodes.taints.where(partial(_bears, taint))
+        yield Rejection(_reason(pod, taint), nodes, doubt=_may_be_added(pod, taint))
 
 
 def untolerated(pod: PodShape, taints: tuple[Taint, ...]) -> list[Taint]:
     return [t for t in taints if t.repels and not any(toleration.tolerates(t) for toleration in pod.tolerations)]
 
 
-def _reason(pod: PodShape, missing: list[Taint]) -> Reason:
-    """Named after the first taint, as the scheduler does; a cordon by taint is called a cordon."""
-    taint = missing[0]
-    if _may_be_added(pod, missing):
+def _bears(taint: Taint, taints: tuple[Taint, ...]) -> bool:
+    return taint in taints
+
+
+def _reason(pod: PodShape, taint: Taint) -> Reason:
+    """A cordon by taint is called a cordon."""
+    if _may_be_added(pod, taint):
         return Reason("admission-toleration", subject=str(taint))
     if taint.key == UNSCHEDULABLE:
         return Reason("cordoned", lasting=False)
-    lasting = not all(other.key.startswith(PASSING) for other in missing)
-    return Reason("taint", subject=str(taint), lasting=lasting)
+    return Reason("taint", subject=str(taint), lasting=not taint.key.startswith(PASSING))
 
 
-def _may_be_added(pod: PodShape, missing: list[Taint]) -> bool:
-    return all(taint.effect == "NoSchedule" and "/" in taint.key and taint.key in pod.requests for taint in missing)
+def _may_be_added(pod: PodShape, taint: Taint) -> bool:
+    return taint.effect == "NoSchedule" and is_extended(taint.key) and taint.key in pod.requests

@@ -23,8 +23,15 @@ DEFAULT_SCHEDULER = "default-scheduler"
 def refusals(workload: Workload, cluster: ClusterSnapshot, assume: bool) -> Iterator[Reason]:
     if not len(cluster.nodes) and not (cluster.gap("nodes") or cluster.gap("pods") or cluster.gap("cluster")):
         yield Reason("no-nodes", lasting=False)
+    if not _is_served(workload, cluster):
+        yield Reason("kind-not-served", subject=f"{workload.kind} ({workload.api_version})")
     if _namespace(workload, cluster) == "missing" and not assume:
         yield Reason("namespace-missing", subject=workload.namespace)
+
+
+def _is_served(workload: Workload, cluster: ClusterSnapshot) -> bool:
+    """Is there, or may there be, an API for the workload's kind? The core's `v1` always is."""
+    return not workload.api_group or cluster.api_versions is None or workload.api_version in cluster.api_versions
 
 
 def _namespace(workload: Workload, cluster: ClusterSnapshot) -> str:
@@ -38,9 +45,7 @@ def _namespace(workload: Workload, cluster: ClusterSnapshot) -> str:
     return "unrecorded" if cluster.namespaces is None else "missing"
 
 
-def doubts(
-    workload: Workload, shapes: Mapping[str, PodShape], cluster: ClusterSnapshot, assume: bool
-) -> Iterator[Doubt]:
+def doubts(workload: Workload, cluster: ClusterSnapshot, assume: bool) -> Iterator[Doubt]:
     for what in ("cluster", "nodes", "pods"):
         if cluster.gap(what):
             yield Doubt(Reason("unreadable", subject=what), restricts=False)
@@ -51,7 +56,7 @@ def doubts(
         yield Doubt(Reason("unreadable", subject=f"quotas and limits of namespace {workload.namespace}"))
     if _namespace(workload, cluster) == "unread" and not assume:
         yield Doubt(Reason("unreadable", subject="namespaces"))
-    yield from _named_objects(workload, shapes, cluster)
+    yield from _named_objects(workload, cluster)
     yield from _requests(workload, cluster)
 
 
@@ -59,9 +64,9 @@ def _in_scope(workload: Workload, cluster: ClusterSnapshot) -> bool:
     return cluster.scope is None or workload.namespace in cluster.scope
 
 
-def _named_objects(workload: Workload, shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[Doubt]:
+def _named_objects(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
     templates = [role.template for role in workload.roles if role.replicas]
-    if cluster.gap("priorityclasses") and (any(t.priority_class for t in templates) or cluster.nominated):
+    if cluster.gap("priorityclasses") and any(template.priority_class for template in templates):
         yield Doubt(Reason("unreadable", subject="priorityclasses"))
     if cluster.gap("runtimeclasses") and any(template.runtime_class for template in templates):
         yield Doubt(Reason("unreadable", subject="runtimeclasses"))
@@ -69,8 +74,6 @@ def _named_objects(workload: Workload, shapes: Mapping[str, PodShape], cluster: 
     for what in ("persistentvolumeclaims", "persistentvolumes"):
         if cluster.gap(what) and claimed:
             yield Doubt(Reason("unreadable", subject=what))
-    if cluster.gap("deviceclasses"):
-        yield Doubt(Reason("unreadable", subject="deviceclasses"), restricts=False)
 
 
 def _requests(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
@@ -81,6 +84,9 @@ def _requests(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
         if role.replicas:
             for path in role.template.used:
                 yield Doubt(Reason("unsupported", subject=path, role=role.name))
+            for operator in sorted({t.operator for t in role.template.tolerations} - {"", "Equal", "Exists"}):
+                subject = f"spec.tolerations with operator {operator}"
+                yield Doubt(Reason("unsupported", subject=subject, role=role.name), restricts=False)
             for request in role.topology:
                 yield Doubt(Reason("unsupported", subject=request.path, role=role.name))
     asks_for_queue = any(asked.needs == KUEUE for asked in workload.unmodelled)
@@ -123,7 +129,7 @@ def _template_notes(workload: Workload) -> Iterator[Reason]:
     schedulers = {role.template.scheduler for role in workload.roles if role.replicas} - {DEFAULT_SCHEDULER, ""}
     for scheduler in sorted(schedulers):
         yield Reason("other-scheduler", subject=scheduler)
-    for role in workload.roles:
+    for role in (role for role in workload.roles if role.replicas):
         gates = [gate for gate in role.template.gates if not gate.startswith(QUEUEING_GATES)]
         if gates:
             yield Reason("scheduling-gates", subject=", ".join(gates), role=role.name)
