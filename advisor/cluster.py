@@ -6,6 +6,7 @@ and few facts; everything else is a plain tuple. Nothing here knows where the fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -196,10 +197,13 @@ class RuntimeClass:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
+    """`node_selector` and `tolerations`: annotations that admission plugins read, as written."""
+
     name: str
     labels: Labels = ()
     node_selector: str = ""
-    """Annotation of the PodNodeSelector admission plugin, as written."""
+    tolerations: str = ""
+    terminating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +266,18 @@ class ClusterSnapshot:
     gaps: tuple[Gap, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def release(self) -> tuple[int, int] | None:
+        return release(self.version)
+
     def gap(self, what: str) -> Gap | None:
         return next((gap for gap in self.gaps if gap.what == what), None)
 
     def namespace(self, name: str) -> Namespace | None:
         return next((space for space in self.namespaces or () if space.name == name), None)
+
+
+def release(version: str) -> tuple[int, int] | None:
+    """(1, 36) of v1.36.2, v1.36.0-gke.100 or v1.36+; None where that is not known."""
+    found = re.match(r"v(\d+)\.(\d+)", version)
+    return (int(found[1]), int(found[2])) if found else None

@@ -43,6 +43,8 @@ class PodShape:
     priority: int = 0
     priority_class: str = ""
     has_deadline: bool = False
+    crosses_namespaces: bool = False
+    operating_system: str = ""
     best_effort: bool = False
     one_of_many: bool = False
     unstated: frozenset[str] = frozenset()

@@ -16,8 +16,8 @@ from advisor.verdict import ANY_ORDER, THIS_ASSIGNMENT, Placement, Verdict
 from advisor.workload import Workload
 
 BLINDLY_USED = frozenset(
-    {"shared-gpu", "gpu-sharing-limit", "gpu-reconfiguring", "hami-split", "dra-served", "admission-toleration"}
-    | {"virtual-node", "node-going-away", "not-ready"}
+    {"shared-gpu", "gpu-sharing-limit", "gpu-reconfiguring", "hami-split", "admission-toleration"}
+    | {"virtual-node", "node-going-away", "not-ready", "wrong-system"}
 )
 """Rules of ours that kube-scheduler does not have: it may use such nodes, whatever we advise."""
 

@@ -27,6 +27,7 @@ CODES: Mapping[str, str] = {
     "node-going-away": "nodes are being deleted, scaled down or replaced",
     "virtual-node": "virtual nodes stand for another cluster and say nothing of single machines",
     "taint": "a taint is not tolerated",
+    "wrong-system": "nodes run another operating system than the pods",
     "node-name": "the template names a node that is not there",
     "node-affinity": "nodeSelector or required node affinity does not match",
     "host-port": "a host port is taken, by a pod that is there or by another pod of the gang",
@@ -47,6 +48,7 @@ CODES: Mapping[str, str] = {
     "invalid-template": "the API server refuses the pod",
     "kind-not-served": "the API server does not serve the workload's kind",
     "namespace-missing": "the namespace does not exist",
+    "namespace-terminating": "the namespace is being deleted",
     "runtimeclass-missing": "the RuntimeClass does not exist",
     "runtimeclass-conflict": "the RuntimeClass asks for a node label that the template contradicts",
     "priorityclass-missing": "the PriorityClass does not exist",
@@ -68,6 +70,7 @@ NOTES: Mapping[str, str] = {
     "kinds-not-recorded": "the recording holds no objects of some kinds, so there are taken to be none",
     "namespace-assumed": "the namespace is not recorded or will be created, and is taken to be there",
     "not-checked": "an object that the pods refer to was not looked up",
+    "mixed-architectures": "nodes of several architectures would do, which the image may not",
     "host-network-without-ports": "pods on the host network that declare no ports may clash when they run",
 }
 """Remarks that do not change a verdict, by code."""

@@ -70,6 +70,8 @@ class PodTemplate:
     gates: tuple[str, ...] = ()
     has_deadline: bool = False
     host_network: bool = False
+    crosses_namespaces: bool = False
+    operating_system: str = ""
     used: tuple[str, ...] = ()
 
     def as_pod(self) -> PodTemplate:
@@ -91,7 +93,7 @@ class PodTemplate:
         inits = [Init(container.limits, container.sidecar) for container in self.init_containers]
         level = self.pod_level.limits if self.pod_level else None
         limits = pod_sum([container.limits for container in self.containers], inits, level)
-        return {name: amount + (overhead or {}).get(name, 0) for name, amount in limits.items()}
+        return {name: amount and amount + (overhead or {}).get(name, 0) for name, amount in limits.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +161,14 @@ class Unmodelled:
     """A request in the manifest that no rule here evaluates yet.
 
     `restricts`: it can only forbid places, so a no without it is still a no. `needs`: the API group that must be served
-    for it to mean anything; empty when it always does.
+    for it to mean anything; empty when it always does. `resource`: what another system than kube-scheduler counts.
     """
 
     path: str
     text: str
     restricts: bool = True
     needs: str = ""
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from tests.builders import (
     bound,
     cluster,
     gang,
+    namespace,
     node,
     nodes,
     noschedule,
@@ -342,3 +343,38 @@ def test_every_code_that_is_said_is_documented() -> None:
     said = {reason.code for reason in verdict(gang_of(3, gpu=8), here).reasons}
     known = {code for code in CODES if "<" not in code}
     assert {code for code in said if not code.startswith("insufficient-")} <= known
+
+
+def test_a_resource_that_another_system_counts_is_no_never() -> None:
+    """Parts of GPUs (HAMi) are in no node's amounts; what no node offers of them says nothing."""
+    sign = Unmodelled("template.spec.resources", "a part of a GPU", restricts=False, resource="nvidia.com/gpumem")
+    job = replace(gang_of(2, cpu=1, also={"nvidia.com/gpumem": 8000}), unmodelled=(sign,))
+    assert verdict(job, cluster(nodes(2))).verdict == "unknown"
+    assert verdict(replace(job, unmodelled=()), cluster(nodes(2))).verdict == "never"
+    assert verdict(job, cluster(nodes(2, cpu="500m"))).verdict == "never"
+
+
+def test_devices_that_a_driver_may_serve_are_there_also_when_the_nodes_are_emptied() -> None:
+    """DRA says nothing of the cpu: too busy now is `full`, not `never`, and no device is suggested to be freed."""
+    busy = cluster(nodes(1), [bound(on="n0", cpu=60)], served_by_dra=frozenset({GPU}))
+    found = verdict(gang_of(1, gpu=8, cpu=32), busy)
+    assert found.verdict == "full"
+    assert not any(GPU in change.detail for change in found.changes)
+
+
+def test_a_namespace_that_is_being_deleted_takes_no_pods() -> None:
+    here = cluster(nodes(1, gpu=8), namespaces=[replace(namespace(), terminating=True)])
+    found = verdict(gang_of(1, gpu=8), here)
+    assert (found.verdict, found.why, found.changes) == ("never", "namespace team is being deleted", ())
+
+
+def test_annotations_of_the_namespace_that_an_admission_plugin_may_read_are_a_doubt() -> None:
+    spaces = [replace(namespace(), node_selector="pool=a"), replace(namespace(), tolerations="[]")]
+    found = [verdict(gang_of(1, gpu=8), cluster(nodes(1, gpu=8), namespaces=[space])) for space in spaces]
+    assert [one.verdict for one in found] == ["unknown", "unknown"]
+
+
+def test_a_quota_without_limits_is_no_doubt() -> None:
+    empty = quota("empty", hard={}, uncounted=True)
+    other = quota("other", hard={"count/secrets": 5}, uncounted=True)
+    assert verdict(gang_of(1, gpu=8), cluster(nodes(1, gpu=8), quotas=[empty, other])).verdict == "fits"

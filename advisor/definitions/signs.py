@@ -29,7 +29,8 @@ class Sign:
     restricts: bool = True
 
     def at(self, *path: str) -> Unmodelled:
-        return Unmodelled(dotted(path), self.text, self.restricts, self.needs)
+        resource = path[-1] if self.where == "resource" else ""
+        return Unmodelled(dotted(path), self.text, self.restricts, self.needs, resource)
 
 
 @lru_cache(maxsize=4)

@@ -17,6 +17,7 @@ from advisor.labels import labels as sorted_labels
 from advisor.workload import Container, DeviceClaim, PodAmounts, PodTemplate
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 NODE_OPERATORS = (*LABEL_OPERATORS, "Gt", "Lt")
 WITH_VALUES = ("In", "NotIn", "Gt", "Lt")
@@ -70,7 +71,10 @@ def _container(item: Data, host_network: bool) -> Container:
 
 def _port(item: Data, host_network: bool) -> HostPort | None:
     """On the host's network a container port is a host port (`defaultHostNetworkPorts`)."""
-    number = plain.number(item, "hostPort") or (plain.number(item, "containerPort") if host_network else None)
+    own, number = plain.number(item, "containerPort"), plain.number(item, "hostPort")
+    if host_network and number and number != own:
+        raise InputError("must be the containerPort on the host's network", path=("hostPort",))
+    number = number or (own if host_network else None)
     if not number:
         return None
     return HostPort(number, plain.text(item, "protocol") or "TCP", plain.text(item, "hostIP") or HostPort(0).ip)
@@ -140,6 +144,20 @@ def _pod_term(item: Data, namespace: str, own: Labels) -> PodAffinityTerm:
     by_label = _selector(item, "namespaceSelector")
     named = tuple(sorted(plain.texts(item, "namespaces"))) or (() if by_label else (namespace,))
     return PodAffinityTerm(topology_key, _folded(item, own), named, by_label)
+
+
+def _all_pod_terms(spec: Data) -> Iterator[Data]:
+    """Required and preferred, of affinity and anti-affinity."""
+    for kind in _AFFINITIES.values():
+        affinity = plain.mapping(plain.mapping(spec, "affinity"), kind)
+        yield from (item for _, item in plain.mappings(affinity, REQUIRED))
+        for _, item in plain.mappings(affinity, PREFERRED):
+            yield plain.mapping(item, "podAffinityTerm")
+
+
+def _names_namespaces(term: Data) -> bool:
+    """What a quota of scope CrossNamespacePodAffinity counts, also where the namespace named is the pod's own."""
+    return bool(term.get("namespaces")) or term.get("namespaceSelector") is not None
 
 
 def _folded(item: Data, own: Labels) -> Selector | None:
@@ -235,6 +253,8 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "gates": _gates,
     "has_deadline": lambda spec: plain.number(spec, "activeDeadlineSeconds") is not None,
     "host_network": lambda spec: plain.flag(spec, "hostNetwork"),
+    "crosses_namespaces": lambda spec: any(_names_namespaces(term) for term in _all_pod_terms(spec)),
+    "operating_system": lambda spec: plain.text(plain.mapping(spec, "os"), "name"),
     "used": _used,
 }
 """Field of the noun → how it is read from `spec`."""

@@ -29,6 +29,7 @@ LIFTED_FIRST = (
     "gpu-sharing-limit",
     "pvc-zone",
     "node-name",
+    "wrong-system",
     "node-going-away",
 )
 """Rules that are tried one by one as the decisive one, those that pass by themselves first."""

@@ -87,11 +87,11 @@ def _freed(case: Case, placed: dict[str, int]) -> Iterator[Change]:
     missing = sum(f.role.replicas for f in case.diagnosis.roles) - sum(placed.values())
     if not 0 < missing <= MOST_NAMES:
         return
-    now, emptied = case.diagnosis.supply.now, case.diagnosis.supply.emptied
+    now = case.diagnosis.supply.now
     lacks = {name: np.maximum(need - now[name], 0) for name, need in fit.shape.requests.items()}
     possible = eligible(fit, case) & np.logical_or.reduce([lack > 0 for lack in lacks.values()])
     for name, need in fit.shape.requests.items():
-        possible &= emptied[name] >= need
+        possible &= case.nodes.room(name) >= need
     main = case.accelerators.main(fit.shape.requests)
     keys = [lacks[name] for name in sorted(lacks)] + ([lacks[main]] if main else [])
     rows = [int(row) for row in np.lexsort([np.arange(len(possible)), *keys]) if possible[row]][:missing]
@@ -109,9 +109,10 @@ def _added(case: Case) -> Iterator[Change]:
     """The fewest empty nodes like one that is there."""
     fit = heaviest(case)
     mask = fit.allowed(len(case.nodes), lasting_only=True)
-    need, supply = fit.shape.requests, case.diagnosis.supply.emptied
-    holds = np.min([supply[name] // amount for name, amount in need.items() if amount], axis=0) * mask
-    shapes = {tuple(int(supply[name][row]) for name in sorted(need)): int(row) for row in np.flatnonzero(holds)[::-1]}
+    need = fit.shape.requests
+    room = {name: np.maximum(case.nodes.room(name), 0) for name in need}
+    holds = np.min([room[name] // amount for name, amount in need.items() if amount], axis=0) * mask
+    shapes = {tuple(int(room[name][row]) for name in sorted(need)): int(row) for row in np.flatnonzero(holds)[::-1]}
     rows = sorted(shapes.values(), key=lambda row: (-int(holds[row]), row))[:MOST_SHAPES]
     most = sum(f.role.replicas for f in case.diagnosis.roles)
     counts = [(count, row) for row in rows if (count := _fewest(case, row, most))]

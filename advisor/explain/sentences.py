@@ -16,6 +16,7 @@ PLAIN: Mapping[str, str] = {
     "node-going-away": "{nodes} on the way out ({subject})",
     "virtual-node": "{nodes} virtual: what they offer says nothing of single machines",
     "taint": "{nodes} with the taint {subject}, which the pods do not tolerate",
+    "wrong-system": "{nodes} run {subject}",
     "node-name": "the template names node {subject}, which is not there",
     "node-affinity": "{nodes} without {subject}",
     "anti-affinity": "required anti-affinity keeps the pods apart ({subject})",
@@ -35,6 +36,7 @@ PLAIN: Mapping[str, str] = {
     "invalid-template": "the API server refuses the pods of {role}: {subject}",
     "kind-not-served": "{subject} is not served there",
     "namespace-missing": "namespace {subject} does not exist",
+    "namespace-terminating": "namespace {subject} is being deleted",
     "runtimeclass-missing": "RuntimeClass {subject} does not exist",
     "runtimeclass-conflict": "the RuntimeClass asks for {subject}",
     "priorityclass-missing": "PriorityClass {subject} does not exist",
@@ -208,6 +210,8 @@ def note(one: Reason) -> str:
             return f"{one.subject} is not installed there, so a queue named in the manifest means nothing"
         case "bounded-toleration":
             return f"the pods of {one.role} tolerate {one.subject} for a limited time only, then they are evicted"
+        case "mixed-architectures":
+            return f"nodes of {one.subject} would do for {one.role}: pin kubernetes.io/arch if the image is not for all"
         case "skips-scheduler":
             return f"the pods of {one.role} name node {one.subject} and skip the scheduler"
     return f"{NOTES[one.code]}{f' ({one.subject})' if one.subject else ''}"

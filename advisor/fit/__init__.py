@@ -20,6 +20,7 @@ from advisor.fit import (
     health,
     interpod,
     limits,
+    platform,
     ports,
     quota,
     resources,
@@ -41,8 +42,9 @@ FILTERS: Mapping[str, Filter] = {
     "VolumeBinding": volumes.examine,
     "InterPodAffinity": interpod.examine,
     "Devices": devices.examine,
+    "Platform": platform.examine,
 }
-"""In the order in which kube-scheduler runs them; a node is counted where it fails first."""
+"""In the order in which kube-scheduler runs them, ours behind; a node is counted where it fails first."""
 
 
 def examine(
@@ -54,11 +56,11 @@ def examine(
     created = [role for role in workload.roles if role.replicas]
     present = {role.name: shapes[role.name] for role in created}
     pods = [(shapes[role.name], role.replicas) for role in created]
+    fits = tuple(RoleFit(role, shapes[role.name], tuple(rejections(shapes[role.name], cluster))) for role in created)
+    elsewhere = {asked.resource for asked in workload.unmodelled if asked.resource}
     return Diagnosis(
-        roles=tuple(
-            RoleFit(role, shapes[role.name], tuple(rejections(shapes[role.name], cluster))) for role in created
-        ),
-        supply=resources.supply(list(present.values()), cluster),
+        roles=fits,
+        supply=resources.supply(list(present.values()), cluster, elsewhere),
         apart=tuple(_apart(created, shapes, cluster)),
         charges=tuple(quota.charges(workload, present, cluster)),
         refusals=(
@@ -74,7 +76,10 @@ def examine(
             *volumes.doubts(pods, cluster),
             *interpod.doubts(present, cluster),
         ),
-        notes=tuple(unmodelled.notes(workload, present, cluster, assume)),
+        notes=(
+            *unmodelled.notes(workload, present, cluster, assume),
+            *(note for fit in fits for note in platform.notes(fit, cluster)),
+        ),
     )
 
 

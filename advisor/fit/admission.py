@@ -103,6 +103,8 @@ def _shape(template: PodTemplate, namespace: str, priority: PriorityClass, runti
         priority=priority.value,
         priority_class=priority.name,
         has_deadline=template.has_deadline,
+        crosses_namespaces=template.crosses_namespaces,
+        operating_system=template.operating_system,
         best_effort=_best_effort(template),
         unstated=_unstated(template),
         most_per_container=_most((*template.containers, *template.init_containers)),

@@ -76,7 +76,7 @@ def _matches(scope: Scope, pod: PodShape) -> bool:
         case "PriorityClass":
             return _priority_matches(scope, pod.priority_class)
         case "CrossNamespacePodAffinity":
-            return _crosses_namespaces(pod)
+            return pod.crosses_namespaces
     return False
 
 
@@ -91,11 +91,6 @@ def _priority_matches(scope: Scope, name: str) -> bool:
         case "NotIn":
             return name not in scope.values
     return False
-
-
-def _crosses_namespaces(pod: PodShape) -> bool:
-    terms = (*pod.affinity, *pod.anti_affinity)
-    return any(term.namespace_selector is not None or term.namespaces != (pod.namespace,) for term in terms)
 
 
 def refusals(workload: Workload, shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[Reason]:
@@ -113,7 +108,7 @@ def doubts(workload: Workload, shapes: Mapping[str, PodShape], cluster: ClusterS
     children = {_plural(kind, group) for group, kind in workload.definition.child_kinds}
     uncounted = {charge.quota for charge in charges(workload, shapes, cluster) if charge.left is None}
     for quota in _quotas(workload, cluster):
-        if quota.used is None or quota.name in uncounted:
+        if quota.name in uncounted:
             yield Doubt(Reason("unreadable", subject=f"status of ResourceQuota {quota.name}"))
             continue
         for key in sorted(quota.hard):

@@ -6,7 +6,7 @@ the scheduler holds for nominated pods of at least the pod's priority is not the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -64,10 +64,11 @@ def _by_dra(resource: str, cluster: ClusterSnapshot) -> Reason:
     return Reason("unreadable", resource=resource, subject=CLASSES)
 
 
-def supply(pods: Sequence[PodShape], cluster: ClusterSnapshot) -> Supply:
+def supply(pods: Sequence[PodShape], cluster: ClusterSnapshot, elsewhere: Collection[str] = ()) -> Supply:
     """What each node has for the gang, by resource that some pod of it asks for.
 
     Where the pods differ in priority, room held for a pod in between is not counted in `now` and is in `hopeful`.
+    `elsewhere`: resources that another system may count; what no node offers of them says nothing.
     """
     nodes = cluster.nodes
     held = _held(cluster, lambda pending: any(precedes(pending, pod, cluster) for pod in pods))
@@ -78,8 +79,9 @@ def supply(pods: Sequence[PodShape], cluster: ClusterSnapshot) -> Supply:
     for name in sorted({name for pod in pods for name in pod.requests}):
         now[name] = np.maximum(nodes.free(name) - held.get(name, 0), 0)
         left = np.maximum(nodes.free(name) - surely_held.get(name, 0), 0)
-        hopeful[name] = np.where(served_by_dra(name, cluster), PLENTY, left)
-        emptied[name] = np.maximum(nodes.room(name), 0)
+        unknown = served_by_dra(name, cluster) | (name in elsewhere and not (nodes.offered(name) > 0).any())
+        hopeful[name] = np.where(unknown, PLENTY, left)
+        emptied[name] = np.where(unknown, PLENTY, np.maximum(nodes.room(name), 0))
     return Supply(now, hopeful, emptied)
 
 

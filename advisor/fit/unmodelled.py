@@ -25,8 +25,9 @@ def refusals(workload: Workload, cluster: ClusterSnapshot, assume: bool) -> Iter
         yield Reason("no-nodes", lasting=False)
     if not _is_served(workload, cluster):
         yield Reason("kind-not-served", subject=f"{workload.kind} ({workload.api_version})")
-    if _namespace(workload, cluster) == "missing" and not assume:
-        yield Reason("namespace-missing", subject=workload.namespace)
+    state = _namespace(workload, cluster)
+    if state == "terminating" or (state == "missing" and not assume):
+        yield Reason(f"namespace-{state}", subject=workload.namespace)
 
 
 def _is_served(workload: Workload, cluster: ClusterSnapshot) -> bool:
@@ -35,10 +36,13 @@ def _is_served(workload: Workload, cluster: ClusterSnapshot) -> bool:
 
 
 def _namespace(workload: Workload, cluster: ClusterSnapshot) -> str:
-    """Is the workload's namespace `there`, `missing`, or is that not known (`unread`, `unrecorded`)?"""
+    """Is the workload's namespace `there`, `terminating`, `missing`, or is that not known (`unread`, `unrecorded`)?"""
     name = workload.namespace
+    found = cluster.namespace(name)
+    if found and found.terminating:
+        return "terminating"
     named = [*(p.namespace for p in cluster.pods), *(q.namespace for q in cluster.quotas)]
-    if name in named or cluster.namespace(name):
+    if found or name in named:
         return "there"
     if cluster.gap("namespaces"):
         return "unread"
@@ -93,8 +97,11 @@ def _requests(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
     if (workload.namespace, "default") in cluster.queues and not asks_for_queue:
         yield Doubt(Reason("unsupported", subject="LocalQueue default, which takes workloads without a queue"), False)
     space = cluster.namespace(workload.namespace)
+    annotations = "metadata.annotations of the namespace"
     if space and space.node_selector:
-        yield Doubt(Reason("unsupported", subject="metadata.annotations of the namespace: node selector"))
+        yield Doubt(Reason("unsupported", subject=f"{annotations}: node selector"))
+    if space and space.tolerations:
+        yield Doubt(Reason("unsupported", subject=f"{annotations}: tolerations"), restricts=False)
 
 
 def notes(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.cluster import ClusterSnapshot
 
 Minor = tuple[int, int]
@@ -20,5 +18,4 @@ EXTENDED_RESOURCES_BY_DRA: Minor = (1, 36)
 
 def before(cluster: ClusterSnapshot, minor: Minor) -> bool:
     """Is the cluster known to be older? One whose version was not recorded is taken to be new."""
-    found = re.match(r"v(\d+)\.(\d+)", cluster.version)
-    return found is not None and (int(found[1]), int(found[2])) < minor
+    return cluster.release is not None and cluster.release < minor

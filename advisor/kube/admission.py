@@ -13,6 +13,12 @@ from advisor.quantity import base_units
 NODE_SELECTOR = "scheduler.alpha.kubernetes.io/node-selector"
 """The annotation of a namespace that the admission plugin PodNodeSelector reads."""
 
+TOLERATIONS = (
+    "scheduler.alpha.kubernetes.io/defaultTolerations",
+    "scheduler.alpha.kubernetes.io/tolerationsWhitelist",
+)
+"""Those of PodTolerationRestriction."""
+
 IMPLICIT_DEVICES = "deviceclass.resource.kubernetes.io/"
 """Every DeviceClass also answers to this prefix and its name as an extended resource (KEP-5004)."""
 
@@ -89,8 +95,14 @@ def _toleration(found: wire.Toleration) -> Toleration:
 
 
 def namespace(found: wire.Namespace) -> Namespace:
-    selector = (found.metadata.annotations or {}).get(NODE_SELECTOR, "")
-    return Namespace(found.metadata.name, labels(found.metadata.labels), selector)
+    annotations = found.metadata.annotations or {}
+    return Namespace(
+        name=found.metadata.name,
+        labels=labels(found.metadata.labels),
+        node_selector=annotations.get(NODE_SELECTOR, ""),
+        tolerations=", ".join(filter(None, (annotations.get(key, "") for key in TOLERATIONS))),
+        terminating=found.metadata.deletion_timestamp is not None,
+    )
 
 
 def extended_resources(found: wire.DeviceClass) -> Iterable[str]:

@@ -5,14 +5,13 @@ A `Summary` is fed kind by kind, page by page, and keeps sums, not objects: a fl
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot, Gap, VolumeClaim
+from advisor.cluster import ClusterSnapshot, Gap, VolumeClaim, release
 from advisor.kube import admission, kinds, wire
 from advisor.kube.failure import NOT_FOUND
 from advisor.kube.kinds import Kind
@@ -117,7 +116,7 @@ class Summary:
         return tuple(sorted(self._all(kind), key=_name))
 
     def _served_by_dra(self, version: str) -> frozenset[str]:
-        known = _minor(version)
+        known = release(version)
         if known is not None and known < DRA_SERVES_EXTENDED_RESOURCES:
             return frozenset()
         return frozenset(name for names in self._all(kinds.DEVICE_CLASS) for name in names)
@@ -145,9 +144,3 @@ def _with(gaps: tuple[Gap, ...], unknown_volume_of: str) -> tuple[Gap, ...]:
 
 def _name(noun: Any) -> tuple[str, str]:
     return noun if isinstance(noun, tuple) else (getattr(noun, "namespace", ""), noun.name)
-
-
-def _minor(version: str) -> tuple[int, int] | None:
-    """(1, 36) of v1.36.2, v1.36.0-gke.100 or v1.36+."""
-    found = re.match(r"v(\d+)\.(\d+)", version)
-    return (int(found[1]), int(found[2])) if found else None

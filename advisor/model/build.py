@@ -23,7 +23,7 @@ def build(
     names = [fit.role.name for fit in diagnosis.roles]
     rows = _rows(nodes, world)
     resources = sorted(diagnosis.supply.now)
-    free = _free(diagnosis, resources, world, rows, len(nodes))
+    free = _free(diagnosis, resources, world, rows, nodes)
     wanted = {fit.role.name: fit.role.replicas for fit in diagnosis.roles} | dict(world.sizes)
     return Problem(
         wanted=tuple(wanted[name] for name in names),
@@ -52,14 +52,14 @@ def _need(diagnosis: Diagnosis, resources: list[str]) -> Ints:
     return np.array(need, dtype=np.int64).reshape(len(diagnosis.roles), len(resources))
 
 
-def _free(diagnosis: Diagnosis, resources: list[str], world: World, rows: Ints, nodes: int) -> Ints:
+def _free(diagnosis: Diagnosis, resources: list[str], world: World, rows: Ints, nodes: Nodes) -> Ints:
     """B×K; added nodes are empty but for what belongs to a node itself."""
     supply = {SURE: diagnosis.supply.now, HOPEFUL: diagnosis.supply.hopeful, EMPTIED: diagnosis.supply.emptied}
     free = np.stack([supply[world.supply][name] for name in resources], axis=1)
     for row, resource, amount in world.freed:
         free[row, resources.index(resource)] += amount
-    empty = np.stack([diagnosis.supply.emptied[name] for name in resources], axis=1)
-    return np.concatenate([free, empty[rows[nodes:]]])
+    empty = np.stack([np.maximum(nodes.room(name), 0) for name in resources], axis=1)
+    return np.concatenate([free, empty[rows[len(nodes) :]]])
 
 
 def _allowed(diagnosis: Diagnosis, world: World, rows: Ints, nodes: int) -> Flags:

@@ -11,7 +11,6 @@ from advisor.resources import MOST
 from advisor.workload import Container, PodAmounts, Role, Workload
 from tests.builders import (
     GPU,
-    against,
     cluster,
     container,
     gpus,
@@ -23,7 +22,6 @@ from tests.builders import (
     priority_class,
     role,
     runtime_class,
-    selector,
     shape,
     workload,
 )
@@ -164,9 +162,7 @@ HIGH, LOW, NO_CLASS = ({"priority_class": name} for name in ("high", "low", ""))
         (["NotTerminating", IN], HIGH, True),  # every scope must match
         (["Terminating", IN], HIGH, False),
         (["CrossNamespacePodAffinity"], {}, False),
-        (["CrossNamespacePodAffinity"], {"anti_affinity": (against(),)}, False),
-        (["CrossNamespacePodAffinity"], {"anti_affinity": (against(namespaces=["red"]),)}, True),
-        (["CrossNamespacePodAffinity"], {"affinity": (against(namespaces=[], spaces=selector()),)}, True),
+        (["CrossNamespacePodAffinity"], {"crosses_namespaces": True}, True),
         (["VolumeAttributesClass"], {}, False),
     ],
 )
