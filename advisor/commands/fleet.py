@@ -87,7 +87,7 @@ class Fleet:
         if self.kubeconfig is None:
             return NAMESPACE
         context = self.given.context[0] if len(self.given.context) == 1 else self.kubeconfig.current
-        return _namespace(self.kubeconfig, context) or NAMESPACE
+        return self.kubeconfig.namespace(context) or NAMESPACE
 
     def sources(self, accelerators: Accelerators) -> tuple[Source, ...]:
         """What to read for each cluster; recordings named by a flag are read here. Raises InputError."""
@@ -190,16 +190,6 @@ def _kubeconfig(given: Clusters) -> Kubeconfig:
         if given.kubeconfig or given.context or given.all_contexts:
             raise
         raise InputError.of([replace(fault, hint=fault.hint and ADVICE) for fault in error.faults]) from None
-
-
-def _namespace(merged: Kubeconfig, context: str) -> str:
-    """Of the first file that has the context: the files are known to be sound."""
-    for path in merged.files:
-        for document in files.documents(files.read(path)):
-            for named in document.data.get("contexts") or ():
-                if named["name"] == context:
-                    return (named.get("context") or {}).get("namespace") or ""
-    return ""
 
 
 def _not_asked(entry: ClusterEntry) -> ClusterEntry:

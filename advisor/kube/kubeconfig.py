@@ -80,6 +80,7 @@ class User(Hidden, rename="kebab"):
 class _Context(Hidden):
     cluster: str = ""
     user: str = ""
+    namespace: str | None = None
 
 
 class _NamedCluster(Hidden):
@@ -139,6 +140,11 @@ class Kubeconfig:
         cluster, cluster_file = self._find("cluster", context.cluster, self._clusters)
         user, user_file = self._find("user", context.user, self._users) if context.user else (User(), file)
         return Context(wanted, file, cluster, Path(cluster_file).parent, user, Path(user_file).parent)
+
+    def namespace(self, name: str) -> str:
+        """That of a context; empty where it states none, or is not there."""
+        found = self._contexts.get(name)
+        return (found[0].namespace or "") if found else ""
 
     def _find(self, what: str, name: str, among: Mapping[str, Any]) -> Any:
         if name not in among:
