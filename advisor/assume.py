@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from advisor.cluster import ClusterSnapshot, Column, PodSet, PortUse, Quota
 from advisor.diagnosis import Charge, PodShape
+from advisor.resources import PODS
 from advisor.verdict import Placement
 
 
@@ -45,15 +46,17 @@ def _requested(cluster: ClusterSnapshot, placement: Placement, shapes: Mapping[s
 
 
 def _pods(placement: Placement, shapes: Mapping[str, PodShape]) -> list[PodSet]:
-    return [
-        PodSet(shapes[role].namespace, shapes[role].labels, nodes, shapes[role].anti_affinity)
-        for role, nodes in placement.assignment.items()
-    ]
+    return [_pod_set(shapes[role], nodes) for role, nodes in placement.assignment.items()]
+
+
+def _pod_set(shape: PodShape, nodes: Mapping[str, int]) -> PodSet:
+    requests = {name: amount for name, amount in shape.requests.items() if name != PODS}
+    return PodSet(shape.namespace, shape.labels, nodes, shape.anti_affinity, requests=requests, priority=shape.priority)
 
 
 def _ports(placement: Placement, shapes: Mapping[str, PodShape]) -> list[PortUse]:
     return [
-        PortUse(node, port)
+        PortUse(node, port, namespace=shapes[role].namespace)
         for role, nodes in placement.assignment.items()
         for node in nodes
         for port in shapes[role].ports

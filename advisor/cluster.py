@@ -98,7 +98,11 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class PodSet:
-    """Bound, unfinished pods that affinity terms cannot tell apart, and how many of them each node has."""
+    """Bound, unfinished pods that nothing here can tell apart, and how many of them each node has.
+
+    requests  what one of them asks for, its slot left out
+    standing  they belong to their node (DaemonSet and static pods)
+    """
 
     namespace: str
     labels: Labels
@@ -106,13 +110,18 @@ class PodSet:
     anti_affinity: tuple[PodAffinityTerm, ...] = ()
     standing: bool = False
     terminating: bool = False
+    requests: Amounts = field(default_factory=dict)
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PortUse:
+    """A host port that a pod of `namespace` holds on `node`."""
+
     node: str
     port: HostPort
     standing: bool = False
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +140,12 @@ class Nominated:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """`count` pending pods without a node, alike in priority and requests: competitors for the same room."""
+    """`count` pending pods of a namespace without a node, alike in priority and requests: they compete for the room."""
 
     priority: int
     requests: Amounts
     count: int
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,13 +220,15 @@ def bound(
     ports: Iterable[HostPort] = (),
     standing: bool = False,
     terminating: bool = False,
+    priority: int = 0,
     also: Named | None = None,
     **amounts: Amount,
 ) -> Bound:
     """`count` equal pods on node `on`. `name` becomes a label; `standing`: they belong to the node (a DaemonSet's)."""
-    own = {**({"name": name} if name else {}), **(labels or {})}
-    pods = PodSet(namespace, sorted_labels(own), {on: count}, tuple(anti_affinity), standing, terminating)
-    return Bound(on, {**base(amounts, also), PODS: 1}, count, pods, tuple(ports))
+    own = sorted_labels({**({"name": name} if name else {}), **(labels or {})})
+    asked = base(amounts, also)
+    pods = PodSet(namespace, own, {on: count}, tuple(anti_affinity), standing, terminating, asked, priority)
+    return Bound(on, {**asked, PODS: 1}, count, pods, tuple(ports))
 
 
 def node_rows(rows: Iterable[NodeFacts], pods: Iterable[Bound] = ()) -> Nodes:
@@ -260,7 +262,7 @@ def cluster(
         taken_at=NOON,
         nodes=node_rows(nodes, pods),
         pods=tuple(pod.pods for pod in pods),
-        ports=tuple(PortUse(pod.on, one, pod.pods.standing) for pod in pods for one in pod.ports),
+        ports=tuple(PortUse(pod.on, one, pod.pods.standing, pod.pods.namespace) for pod in pods for one in pod.ports),
         namespaces=None if namespaces is None else tuple(namespaces),
         gaps=tuple(gap(what) for what in gaps),
         **rest,
@@ -288,8 +290,10 @@ def nominated(
     return Nominated(on, namespace, priority, requests, tuple(ports), own, tuple(anti_affinity), scheduler)
 
 
-def waiting(count: int = 1, *, priority: int = 0, also: Named | None = None, **amounts: Amount) -> Waiting:
-    return Waiting(priority, base(amounts, also), count)
+def waiting(
+    count: int = 1, *, priority: int = 0, namespace: str = TEAM, also: Named | None = None, **amounts: Amount
+) -> Waiting:
+    return Waiting(priority, base(amounts, also), count, namespace)
 
 
 # -- what admission looks at ------------------------------------------------------------------------------------------

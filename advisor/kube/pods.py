@@ -29,24 +29,25 @@ Asked = tuple[tuple[str, int], ...]
 
 
 class _Alike(NamedTuple):
-    """What affinity terms can tell of a bound pod."""
+    """What can be told of a bound pod."""
 
     namespace: str
     labels: Labels
     anti_affinity: tuple[PodAffinityTerm, ...]
     standing: bool
     terminating: bool
+    requests: Asked
+    priority: int
 
 
 class Pods:
     """`add` pods in any order; the results speak of the nodes that they are asked for."""
 
     def __init__(self) -> None:
-        self._on: Counter[tuple[str, Asked, bool]] = Counter()
         self._sets: defaultdict[_Alike, Counter[str]] = defaultdict(Counter)
-        self._ports: set[tuple[str, HostPort, bool]] = set()
+        self._ports: set[tuple[str, HostPort, bool, str]] = set()
         self._nominated: list[Nominated] = []
-        self._waiting: Counter[tuple[int, Asked]] = Counter()
+        self._waiting: Counter[tuple[int, Asked, str]] = Counter()
         self._asked: dict[tuple[object, ...], Asked] = {}
         self._labels: dict[bytes, Labels] = {b"": (), b"null": ()}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
@@ -64,17 +65,18 @@ class Pods:
     def _occupies(self, pod: wire.Pod, node: str) -> None:
         metadata = pod.metadata
         standing = _stands(metadata)
-        self._on[node, self._request(pod), standing] += 1
         alike = _Alike(
             metadata.namespace or "",
             self._labels_of(metadata.labels),
             self._terms(pod),
             standing,
             metadata.deletion_timestamp is not None,
+            self._request(pod),
+            pod.spec.priority or 0,
         )
         self._sets[alike][node] += 1
         for port in host_ports(pod.spec):
-            self._ports.add((node, port, standing))
+            self._ports.add((node, port, standing, alike.namespace))
 
     def _pends(self, pod: wire.Pod) -> None:
         """A pod that can only go to one node is as good as there, above all a DaemonSet's on a young node."""
@@ -84,7 +86,7 @@ class Pods:
         elif pod.status.nominated_node_name:
             self._nominated.append(self._nominee(pod, pod.status.nominated_node_name))
         else:
-            self._waiting[pod.spec.priority or 0, self._request(pod)] += 1
+            self._waiting[pod.spec.priority or 0, self._request(pod), pod.metadata.namespace or ""] += 1
 
     def _nominee(self, pod: wire.Pod, node: str) -> Nominated:
         return Nominated(
@@ -123,17 +125,18 @@ class Pods:
 
     def nodes(self) -> set[str]:
         """Every node that some pod is on."""
-        return {node for node, _, _ in self._on}
+        return {node for nodes in self._sets.values() for node in nodes}
 
     def requested(self, *, standing_only: bool = False) -> dict[str, Amounts]:
         """Node → what the pods on it ask for, their slots included."""
         uses: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for (node, request, standing), count in self._on.items():
-            if standing or not standing_only:
-                use = uses[node]
-                use[PODS] += count
-                for name, amount in request:
-                    use[name] += amount * count
+        for alike, nodes in self._sets.items():
+            if alike.standing or not standing_only:
+                for node, count in nodes.items():
+                    use = uses[node]
+                    use[PODS] += count
+                    for name, amount in alike.requests:
+                        use[name] += amount * count
         return dict(uses)
 
     def sets(self, nodes: Collection[str]) -> tuple[PodSet, ...]:
@@ -148,16 +151,17 @@ class Pods:
 
     def waiting(self) -> tuple[Waiting, ...]:
         counted = sorted(self._waiting.items())
-        return tuple(Waiting(priority, dict(request), count) for (priority, request), count in counted)
+        return tuple(Waiting(priority, dict(request), count, space) for (priority, request, space), count in counted)
 
 
 def _pod_set(alike: _Alike, counts: Counter[str], nodes: Collection[str]) -> PodSet:
     there = {node: counts[node] for node in sorted(counts) if node in nodes}
-    return PodSet(alike.namespace, alike.labels, there, alike.anti_affinity, alike.standing, alike.terminating)
+    return PodSet(**{**alike._asdict(), "nodes": there, "requests": dict(alike.requests)})
 
 
 def _order(pods: PodSet) -> tuple[str, Labels, bool, bool, str]:
-    return pods.namespace, pods.labels, pods.standing, pods.terminating, repr(pods.anti_affinity)
+    rest = repr((pods.anti_affinity, sorted(pods.requests.items()), pods.priority))
+    return pods.namespace, pods.labels, pods.standing, pods.terminating, rest
 
 
 def _stands(metadata: wire.PodMetadata) -> bool:

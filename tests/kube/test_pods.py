@@ -189,7 +189,7 @@ class TestPorts:
     def test_say_whose_they_are_and_end_with_the_pod(self) -> None:
         spec = {"spec": {"containers": [self.with_port(hostPort=9100)]}}
         found = snapshot(node(), pod("a", spec, DAEMON), pod("b", spec, phase("Succeeded")), pod("c", spec, on="gone"))
-        assert found.ports == (PortUse("n1", HostPort(9100), standing=True),)
+        assert found.ports == (PortUse("n1", HostPort(9100), standing=True, namespace="team"),)
 
 
 class TestPending:
@@ -203,7 +203,7 @@ class TestPending:
             pod("d", GATED, on=None),
             pod("e", DELETED, on=None),
         )
-        assert found.waiting == (Waiting(0, {"cpu": 1000}, 2), Waiting(10, {"cpu": 1000}, 1))
+        assert found.waiting == (Waiting(0, {"cpu": 1000}, 2, "team"), Waiting(10, {"cpu": 1000}, 1, "team"))
 
     def test_a_nominated_pod_holds_room(self) -> None:
         change = {
@@ -236,10 +236,22 @@ class TestPodSets:
         assert (only.namespace, only.labels, only.nodes) == ("team", (("a", "1"), ("b", "2")), {"n1": 2, "n2": 1})
 
     @pytest.mark.parametrize(
-        "change", [DELETED, DAEMON, {"metadata": {"namespace": "other"}}, {"metadata": {"labels": {"a": "b"}}}]
+        "change",
+        [
+            DELETED,
+            DAEMON,
+            {"metadata": {"namespace": "other"}},
+            {"metadata": {"labels": {"a": "b"}}},
+            {"spec": {"containers": [container("main", cpu="1")]}},
+            {"spec": {"priority": 7}},
+        ],
     )
     def test_pods_that_differ_are_two(self, change: Object) -> None:
         assert len(snapshot(node(), pod("a"), pod("b", change)).pods) == 2
+
+    def test_what_one_asks_for_and_its_priority_are_kept(self) -> None:
+        (only,) = snapshot(node(), pod("a", {"spec": {"priority": 7}}, cpu="500m", memory="1Gi")).pods
+        assert (only.requests, only.priority) == ({"cpu": 500, "memory": 1 << 30}, 7)
 
     def test_terminating_is_said(self) -> None:
         assert [pods.terminating for pods in snapshot(node(), pod("a", DELETED)).pods] == [True]
