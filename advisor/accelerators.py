@@ -37,6 +37,11 @@ class Sign:
     label: Requirement | None = None
     annotation: str = ""
 
+    def shows(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> bool:
+        if self.annotation in annotations:
+            return True
+        return self.label is not None and self.label.accepts(labels.get(self.label.key))
+
 
 @dataclass(frozen=True, slots=True)
 class Accelerators:
@@ -58,3 +63,7 @@ class Accelerators:
     def main(self, amounts: Mapping[str, int]) -> str:
         """The accelerator that a set of amounts is about: the first of `resources` that is there; "" if none is."""
         return next(iter(self.among(name for name, amount in amounts.items() if amount)), "")
+
+    def marks(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> frozenset[Mark]:
+        """What the labels and annotations of a node say about the counts of its accelerators."""
+        return frozenset(sign.mark for sign in self.signs if sign.shows(labels, annotations))

@@ -117,7 +117,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     """Seconds of a duration as Go writes it."""
     if not value:
         return None
-    from advisor.kube.schema import duration
+    from advisor.schema import duration
 
     try:
         return duration(value)

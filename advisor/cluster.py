@@ -7,10 +7,10 @@ and few facts; everything else is a plain tuple. Nothing here knows where the fa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,21 @@ class Coded(Generic[T]):
 
     def of(self, row: int) -> T:
         return self.values[int(self.codes[row])]
+
+
+def coded(values: Sequence[T]) -> Coded[T]:
+    """Values as codes; the distinct ones in an order that depends on nothing but themselves."""
+    distinct = sorted(set(values), key=_order)
+    codes = {value: code for code, value in enumerate(distinct)}
+    return Coded(tuple(distinct), np.array([codes[value] for value in values], dtype=np.int32))
+
+
+def _order(value: Any) -> tuple[bool, str]:
+    """None first."""
+    if isinstance(value, NodeState):
+        flags = (value.ready, value.unschedulable, value.deleting)
+        return True, f"{flags} {sorted(map(str, value.marks))}"
+    return value is not None, str(value)
 
 
 @dataclass(frozen=True, slots=True)

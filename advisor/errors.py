@@ -6,7 +6,8 @@ Only wrong input is an exception here. "Does not fit" is a value (`verdict.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -103,3 +104,9 @@ def dotted(path: Path) -> str:
         else:
             text += f'["{step}"]'
     return text
+
+
+def likely(name: str, among: Iterable[str]) -> str:
+    """The names most like a wrong one, as a question; "" when none is."""
+    close = difflib.get_close_matches(name, list(among), n=3)
+    return f"did you mean {' or '.join(close)}?" if close else ""

@@ -5,7 +5,6 @@ It reads files and contacts nobody. The structs hide what they hold, so that no 
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from advisor import files
-from advisor.errors import Fault, InputError, Where
+from advisor.errors import Fault, InputError, Where, likely
 from advisor.kube.decode import parts
 
 DEFAULT = "~/.kube/config"
@@ -154,12 +153,6 @@ class Kubeconfig:
     @property
     def _title(self) -> str:
         return ", ".join(self.files)
-
-
-def likely(name: str, among: Mapping[str, Any] | Sequence[str]) -> str:
-    """The names most like a wrong one, as a question; "" when none is."""
-    close = difflib.get_close_matches(name, list(among), n=3)
-    return f"did you mean {' or '.join(close)}?" if close else ""
 
 
 def load(named: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Kubeconfig:

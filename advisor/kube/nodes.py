@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from advisor.accelerators import Accelerators, Mark, Sign
-from advisor.cluster import Coded, Column, Nodes, NodeState
+from advisor.accelerators import Accelerators
+from advisor.cluster import Coded, Column, Nodes, NodeState, coded
 from advisor.errors import at
 from advisor.kube import decode, wire
 from advisor.labels import Taint
@@ -41,7 +41,7 @@ class NodeReader:
     """Turns node objects into facts. Equal texts become one object: there are few labels and many nodes."""
 
     def __init__(self, accelerators: Accelerators) -> None:
-        self._signs = accelerators.signs
+        self._accelerators = accelerators
         self._texts: dict[str, str] = {}
 
     def facts(self, node: wire.Node) -> NodeFacts:
@@ -63,17 +63,8 @@ class NodeReader:
             ready=ready,
             unschedulable=bool(node.spec.unschedulable),
             deleting=node.metadata.deletion_timestamp is not None,
-            marks=frozenset(self._marks(node.metadata)),
+            marks=self._accelerators.marks(node.metadata.labels or {}, node.metadata.annotations or {}),
         )
-
-    def _marks(self, metadata: wire.Metadata) -> Iterable[Mark]:
-        return (sign.mark for sign in self._signs if _shows(sign, metadata))
-
-
-def _shows(sign: Sign, metadata: wire.Metadata) -> bool:
-    if sign.annotation in (metadata.annotations or {}):
-        return True
-    return sign.label is not None and sign.label.accepts((metadata.labels or {}).get(sign.label.key))
 
 
 def _taint(taint: wire.Taint) -> Taint:
@@ -103,18 +94,3 @@ def _amounts(rows: Sequence[Amounts]) -> dict[str, Column]:
 def _labels(rows: Sequence[Mapping[str, str]]) -> dict[str, Coded[str | None]]:
     keys = sorted({key for row in rows for key in row})
     return {key: coded([row.get(key) for row in rows]) for key in keys}
-
-
-def coded(values: Sequence[T]) -> Coded[T]:
-    """Values as codes; the distinct ones in an order that depends on nothing but themselves."""
-    distinct = sorted(set(values), key=_order)
-    codes = {value: code for code, value in enumerate(distinct)}
-    return Coded(tuple(distinct), np.array([codes[value] for value in values], dtype=np.int32))
-
-
-def _order(value: Any) -> tuple[bool, str]:
-    """None first."""
-    if isinstance(value, NodeState):
-        flags = (value.ready, value.unschedulable, value.deleting)
-        return True, f"{flags} {sorted(map(str, value.marks))}"
-    return value is not None, str(value)

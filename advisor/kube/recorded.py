@@ -14,10 +14,9 @@ from pathlib import Path
 
 from advisor.accelerators import Accelerators
 from advisor.cluster import ClusterSnapshot
-from advisor.errors import Fault, InputError, Where
+from advisor.errors import Fault, InputError, Where, likely
 from advisor.kube import recording, texts
 from advisor.kube.conversation import Needs
-from advisor.kube.kubeconfig import likely
 from advisor.kube.kubectl import Recording
 from advisor.kube.progress import Progress
 from advisor.kube.texts import Text

@@ -5,99 +5,70 @@ Everything that is wrong with a file is said at once, each with its line, and an
 
 from __future__ import annotations
 
-import re
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from advisor.accelerators import Accelerators, Mark, Sign
-from advisor.errors import Fault, Faults, InputError, Path
+from advisor.errors import Faults
 from advisor.files import Document
 from advisor.kube.clusters import ClusterEntry, ClusterFile
-from advisor.kube.kubeconfig import likely
 from advisor.labels import Requirement, labels
 from advisor.question import Policy
+from advisor.schema import Model, Seconds, Text, checked
 
-M = TypeVar("M", bound=BaseModel)
-
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|h|m|s)", re.ASCII)
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_EXAMPLE = "such as 20s, 1m30s or 500ms"
+_LATER = dict.fromkeys(("inventories", "secretRef"), "name the clusters one by one, with their kubeconfigs")
+"""Keys of product.md that a later version will read."""
 
 
-def duration(text: str) -> float:
-    """Seconds of a duration as Go writes it. Raises InputError for anything else, and for none at all."""
-    parts = _PART.findall(text)
-    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if "".join(number + unit for number, unit in parts) != text or seconds <= 0:
-        raise InputError(f'"{text[:20]}" is not a duration', hint=_EXAMPLE)
-    return seconds
-
-
-def _seconds(value: object) -> float:
-    try:
-        return duration(value if isinstance(value, str) else repr(value))
-    except InputError as error:
-        raise PydanticCustomError("duration", "{text}", {"text": f"{error.faults[0].message}, {_EXAMPLE}"}) from None
-
-
-Seconds = Annotated[float, BeforeValidator(_seconds)]
-Text = Annotated[str, Field(min_length=1)]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel)
-
-
-class _Defaults(_Model):
+class _Defaults(Model):
     timeout: Seconds = 20.0
     max_age: Seconds = 30.0
 
 
-class _Preference(_Model):
+class _Preference(Model):
     label: Text
     value: str
 
 
-class _Policy(_Model):
+class _Policy(Model):
     strategy: Literal["pack", "spread", "cost", "headroom"] = "pack"
-    prefer: list[_Preference] = []
+    prefer: list[_Preference] = Field(default_factory=list)
     allow_reduced: bool = False
 
 
-class _Assume(_Model):
+class _Assume(Model):
     namespaces: Literal["create"] | None = None
 
 
-class _Cluster(_Model):
+class _Cluster(Model):
     name: Text
     kubeconfig: Text | None = None
     context: Text | None = None
     in_cluster: bool = False
     snapshot: Text | None = None
-    labels: dict[str, str] = {}
-    price_per_accelerator_hour: dict[str, Annotated[float, Field(ge=0)]] = {}
+    labels: dict[str, str] = Field(default_factory=dict)
+    price_per_accelerator_hour: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     assume: _Assume = _Assume()
 
 
-class _ClusterList(_Model):
+class _ClusterList(Model):
     api_version: Literal["wm-place/v1"]
     kind: Literal["ClusterList"]
     defaults: _Defaults = _Defaults()
     policy: _Policy = _Policy()
-    clusters: list[_Cluster] = []
+    clusters: list[_Cluster] = Field(default_factory=list)
 
 
-class _Label(_Model):
+class _Label(Model):
     key: Text
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
-    values: list[str] = []
+    values: list[str] = Field(default_factory=list)
 
 
-class _Sign(_Model):
+class _Sign(Model):
     resource: Text
     means: Literal["time-sliced", "one-per-container", "reconfiguring", "split"]
     label: _Label | None = None
@@ -110,12 +81,12 @@ class _Sign(_Model):
         return self
 
 
-class _Catalogue(_Model):
+class _Catalogue(Model):
     api_version: Literal["wm-place/v1"]
     kind: Literal["AcceleratorCatalog"]
     resources: list[Text]
     products: list[Text]
-    signs: list[_Sign] = []
+    signs: list[_Sign] = Field(default_factory=list)
 
 
 def cluster_file(document: Document) -> ClusterFile:
@@ -123,7 +94,7 @@ def cluster_file(document: Document) -> ClusterFile:
     faults = Faults()
     with document.faults():
         with faults.collect():
-            found = _checked(_ClusterList, document.data)
+            found = checked(_ClusterList, document.data, _LATER)
         for check in (_check_names, _check_ways):
             check(_entries(document.data), faults)
         faults.raise_if_any()
@@ -190,7 +161,7 @@ def _entry(cluster: _Cluster, folder: FilePath) -> ClusterEntry:
 def accelerators(document: Document) -> Accelerators:
     """The catalogue of accelerators. Raises InputError with every fault placed."""
     with document.faults():
-        found = _checked(_Catalogue, document.data)
+        found = checked(_Catalogue, document.data)
     return Accelerators(tuple(found.resources), tuple(found.products), tuple(_sign(sign) for sign in found.signs))
 
 
@@ -198,63 +169,3 @@ def _sign(found: _Sign) -> Sign:
     mark, seen = Mark(found.resource, found.means), found.label
     label = Requirement(seen.key, seen.operator, tuple(seen.values)) if seen else None
     return Sign(mark, label, found.annotation or "")
-
-
-def _checked(model: type[M], data: Any) -> M:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise InputError.of([_fault(model, detail) for detail in error.errors(include_url=False)]) from None
-
-
-def _fault(model: type[BaseModel], detail: ErrorDetails) -> Fault:
-    path: Path = detail["loc"]
-    given = detail["input"]
-    match detail["type"]:
-        case "extra_forbidden":
-            return _unknown_key(model, path)
-        case "missing":
-            return Fault("is missing", path)
-        case "string_type":
-            return Fault(
-                "should be text", path, hint="" if isinstance(given, dict | list | None) else "put it in quotes"
-            )
-        case "literal_error":
-            known = detail["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
-            hint = likely(str(given), known) or f"one of {', '.join(known)}"
-            return Fault(f'"{str(given)[:40]}" is not known here', path, hint=hint)
-        case "string_too_short":
-            return Fault("should not be empty", path)
-        case "model_type" | "dict_type":
-            return Fault("should be a mapping", path)
-    message = detail["msg"].removeprefix("Input ")
-    return Fault(message[:1].lower() + message[1:], path)
-
-
-_LATER = ("inventories", "secretRef")
-"""Keys of product.md that a later version will read."""
-
-
-def _unknown_key(model: type[BaseModel], path: Path) -> Fault:
-    key = str(path[-1])
-    if key in _LATER:
-        return Fault("not read yet by this version", path, hint="name the clusters one by one, with their kubeconfigs")
-    known = [field.alias or name for name, field in _model_at(model, path[:-1]).model_fields.items()]
-    return Fault("is not known here", path, hint=likely(key, known) or f"known are {', '.join(known)}")
-
-
-def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel]:
-    """The model that checks the mapping at `path`."""
-    for step in path:
-        if isinstance(step, str):
-            (annotation,) = (f.annotation for name, f in model.model_fields.items() if step in (name, f.alias))
-            model = _inner(annotation)
-    return model
-
-
-def _inner(annotation: Any) -> Any:
-    """The model in `Model`, `Model | None` or `list[Model]`."""
-    for part in (annotation, *get_args(annotation)):
-        if isinstance(part, type) and issubclass(part, BaseModel):
-            return part
-    raise TypeError(annotation)

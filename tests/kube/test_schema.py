@@ -158,19 +158,6 @@ def test_another_kind_of_file(head: str, says: str) -> None:
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("20s", 20), ("1m30s", 90), ("1h", 3600), ("1.5s", 1.5), (".5m", 30), ("250ms", 0.25)]
-)
-def test_durations(text: str, seconds: float) -> None:
-    assert schema.duration(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "20", "s", "-1s", "1 s", "1d", "20S", "1s2", "0s", "１s"])
-def test_no_durations(text: str) -> None:
-    with pytest.raises(InputError, match="is not a duration"):
-        schema.duration(text)
-
-
 class TestSources:
     def test_each_entry_has_one(self, tmp_path: Path) -> None:
         stub.kubeconfig(tmp_path, "https://eu", name="eu")

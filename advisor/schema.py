@@ -1,0 +1,111 @@
+"""What people may write in files of ours, as models that check it: the common part of every `schema.py`.
+
+Everything that is wrong with a file is said at once, each fault with its path, and an unknown key with the likely
+spelling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from advisor.errors import Fault, InputError, Path, likely
+
+M = TypeVar("M", bound=BaseModel)
+
+_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|h|m|s)", re.ASCII)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_EXAMPLE = "such as 20s, 1m30s or 500ms"
+
+
+def duration(text: str) -> float:
+    """Seconds of a duration as Go writes it. Raises InputError for anything else, and for none at all."""
+    parts = _PART.findall(text)
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if "".join(number + unit for number, unit in parts) != text or seconds <= 0:
+        raise InputError(f'"{text[:20]}" is not a duration', hint=_EXAMPLE)
+    return seconds
+
+
+def _seconds(value: object) -> float:
+    try:
+        return duration(value if isinstance(value, str) else repr(value))
+    except InputError as error:
+        raise PydanticCustomError("duration", "{text}", {"text": f"{error.faults[0].message}, {_EXAMPLE}"}) from None
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Model(BaseModel):
+    """A mapping that people write: camelCase keys, no others, and no value taken for another type."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel)
+
+
+def checked(model: type[M], data: Any, later: Mapping[str, str] | None = None) -> M:
+    """`data` as the model has it. `later`: keys that a later version will read, and what to do meanwhile.
+
+    Raises InputError with every fault, its path relative to `data`.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise InputError.of(
+            [_fault(model, detail, later or {}) for detail in error.errors(include_url=False)]
+        ) from None
+
+
+def _fault(model: type[BaseModel], detail: ErrorDetails, later: Mapping[str, str]) -> Fault:
+    path: Path = detail["loc"]
+    given = detail["input"]
+    match detail["type"]:
+        case "extra_forbidden":
+            return _unknown_key(model, path, later)
+        case "missing":
+            return Fault("is missing", path)
+        case "string_type":
+            return Fault(
+                "should be text", path, hint="" if isinstance(given, dict | list | None) else "put it in quotes"
+            )
+        case "literal_error":
+            known = detail["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+            hint = likely(str(given), known) or f"one of {', '.join(known)}"
+            return Fault(f'"{str(given)[:40]}" is not known here', path, hint=hint)
+        case "string_too_short":
+            return Fault("should not be empty", path)
+        case "model_type" | "dict_type":
+            return Fault("should be a mapping", path)
+    message = detail["msg"].removeprefix("Input ")
+    return Fault(message[:1].lower() + message[1:], path)
+
+
+def _unknown_key(model: type[BaseModel], path: Path, later: Mapping[str, str]) -> Fault:
+    key = str(path[-1])
+    if key in later:
+        return Fault("not read yet by this version", path, hint=later[key])
+    known = [field.alias or name for name, field in _model_at(model, path[:-1]).model_fields.items()]
+    return Fault("is not known here", path, hint=likely(key, known) or f"known are {', '.join(known)}")
+
+
+def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel]:
+    """The model that checks the mapping at `path`."""
+    for step in path:
+        if isinstance(step, str):
+            (annotation,) = (f.annotation for name, f in model.model_fields.items() if step in (name, f.alias))
+            model = _inner(annotation)
+    return model
+
+
+def _inner(annotation: Any) -> Any:
+    """The model in `Model`, `Model | None` or `list[Model]`."""
+    for part in (annotation, *get_args(annotation)):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            return part
+    raise TypeError(annotation)
