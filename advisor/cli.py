@@ -19,7 +19,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from advisor.commands import exits, terminal
-from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
+from advisor.commands.given import Choosing, Clusters, Editing, Manifests, Output, Result
 from advisor.errors import Fault, InputError
 
 PROGRAM = "wm-place"
@@ -29,7 +29,7 @@ DEFAULT_COMMAND = "place"
 
 OTHER = "Other options"
 
-T = TypeVar("T", Manifests, Clusters, Choosing, Output)
+T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Output)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -255,6 +255,17 @@ _choosing = _options(
     ),
 )
 
+_editing = _options(
+    "What if",
+    _row("--add-nodes", multiple=True, metavar="CLUSTER=COUNTxNODE", help="More nodes like one that is there."),
+    _row("--drain", multiple=True, metavar="CLUSTER=NODES", help="A node, or a selector such as rack=r7. Repeatable."),
+    _row("--cordon", multiple=True, metavar="CLUSTER=NODES", help="The same, with the pods left on them."),
+    _row("--lose-cluster", multiple=True, metavar="CLUSTER", help="A cluster that is gone."),
+    _row("--replicas", multiple=True, metavar="ROLE=N", help="A role at another size."),
+    _row("--quota", multiple=True, metavar="CLUSTER=NAMESPACE/KEY=VALUE", help="Another limit in a ResourceQuota."),
+    _row("--without", multiple=True, metavar="CLUSTER=NAMESPACE", help="All pods of a namespace gone."),
+)
+
 _FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
 _printing = _options(
@@ -281,6 +292,7 @@ Examples:
   helm template . | wm-place - -o wide   with the assignment and every reason
   wm-place train.yaml --context eu --context us --wait 10m
   wm-place train.yaml --from-snapshot eu.json --from-snapshot us.json.gz
+  wm-place train.yaml --drain eu=rack=r7   what if a rack is drained
 \b
 Exit codes:
   0 placed   1 not now, a retry may help   2 usage or input   3 never
@@ -300,6 +312,7 @@ def cli() -> None:
 @_asking
 @_looking
 @_choosing
+@_editing
 @_printing
 @_common
 def place(**given: Any) -> Result:
@@ -307,10 +320,42 @@ def place(**given: Any) -> Result:
 
     MANIFEST is a file, a folder, or - for stdin. Workloads in it are found by their definitions, everything else is
     passed over. Every option can be given by the environment, such as WM_PLACE_OUTPUT=wide."""
+    _refuse_misspelt_command(given["manifests"])
+    asked = _taken(Manifests, given), _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given)
+    editing = _taken(Editing, given)
+    if editing.stated:
+        from advisor.commands import whatif
+
+        return whatif.place_otherwise(*asked, editing)
     from advisor.commands import place
 
-    _refuse_misspelt_command(given["manifests"])
-    return place.run(_taken(Manifests, given), _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given))
+    return place.run(*asked)
+
+
+@cli.command()
+@click.argument("scenario", type=_FILE, metavar="SCENARIO")
+@_options(
+    "What is asked about",
+    _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
+    _row(
+        "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
+    ),
+)
+@_looking
+@_choosing
+@_printing
+@_common
+def whatif(**given: Any) -> Result:
+    """Compare the answers before and after changes.
+
+    SCENARIO is a file with workloads, a base (clusters or recordings) and steps; each step changes nodes, clusters,
+    quotas or workloads, and may say what it expects: then the exit code is 1 where that does not come."""
+    from advisor.commands import whatif
+
+    asking = Manifests((), namespace=given["namespace"], definition=given["definition"])
+    return whatif.run(
+        given["scenario"], asking, _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given)
+    )
 
 
 @cli.command()

@@ -38,6 +38,13 @@ class Coded(Generic[T]):
     def of(self, row: int) -> T:
         return self.values[int(self.codes[row])]
 
+    def take(self, rows: Column) -> Coded[T]:
+        return Coded(self.values, self.codes[rows])
+
+    def changed(self, change: Callable[[T], T], rows: Mask) -> Coded[T]:
+        """With `change` made to the values of these rows."""
+        return coded([change(self.of(row)) if rows[row] else self.of(row) for row in range(len(self.codes))])
+
 
 def coded(values: Sequence[T]) -> Coded[T]:
     """Values as codes; the distinct ones in an order that depends on nothing but themselves."""
@@ -105,6 +112,18 @@ class Nodes:
     def labels_of(self, row: int) -> dict[str, str]:
         pairs = ((key, column.of(row)) for key, column in self.labels.items())
         return {key: value for key, value in pairs if value is not None}
+
+    def take(self, rows: Column, names: Sequence[str] | None = None) -> Nodes:
+        """These rows in this order, a row as often as it is named; `names` in place of their own."""
+        return Nodes(
+            names=tuple(names) if names is not None else tuple(self.names[row] for row in rows),
+            allocatable={name: column[rows] for name, column in self.allocatable.items()},
+            requested={name: column[rows] for name, column in self.requested.items()},
+            standing={name: column[rows] for name, column in self.standing.items()},
+            labels={key: column.take(rows) for key, column in self.labels.items()},
+            taints=self.taints.take(rows),
+            states=self.states.take(rows),
+        )
 
     def _column(self, table: Mapping[str, Column], resource: str) -> Column:
         column = table.get(resource)

@@ -14,6 +14,11 @@ Labels = tuple[tuple[str, str], ...]
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 HOSTNAME = "kubernetes.io/hostname"
+PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Prefixes of taints that the node lifecycle sets and takes away again."""
+
+LEAVING = ("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption")
+"""Taints by which cluster-autoscaler and Karpenter announce that a node goes."""
 
 
 def labels(mapping: Mapping[str, str] | None) -> Labels:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -96,16 +97,22 @@ def _unknown_key(model: type[BaseModel], path: Path, later: Mapping[str, str]) -
 
 def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel]:
     """The model that checks the mapping at `path`."""
+    annotation: Any = model
     for step in path:
-        if isinstance(step, str):
-            (annotation,) = (f.annotation for name, f in model.model_fields.items() if step in (name, f.alias))
-            model = _inner(annotation)
-    return model
+        annotation = _below(_plain(annotation), step)
+    return _plain(annotation)  # type: ignore[no-any-return]
 
 
-def _inner(annotation: Any) -> Any:
-    """The model in `Model`, `Model | None` or `list[Model]`."""
-    for part in (annotation, *get_args(annotation)):
-        if isinstance(part, type) and issubclass(part, BaseModel):
-            return part
-    raise TypeError(annotation)
+def _below(annotation: Any, step: str | int) -> Any:
+    """The type of a member: a field's by its name, that of all items of a list or values of a mapping."""
+    if get_origin(annotation) in (list, dict):
+        return get_args(annotation)[-1]
+    (found,) = (f.annotation for name, f in annotation.model_fields.items() if step in (name, f.alias))
+    return found
+
+
+def _plain(annotation: Any) -> Any:
+    """The type in `Type | None` and `Annotated[Type, …]`."""
+    while get_origin(annotation) in (Union, UnionType, Annotated):
+        annotation = next(part for part in get_args(annotation) if part is not NoneType)
+    return annotation

@@ -175,3 +175,27 @@ class Report:
 
     as_of: datetime
     answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """An expectation that was not met: of which workload, about what, what was expected and what was found."""
+
+    workload: str
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.workload}: {self.what} should be {self.expected}, but is {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The answers before and after a step of a scenario. `edits`: what was changed, in words."""
+
+    name: str
+    edits: tuple[str, ...]
+    before: Report
+    after: Report
+    unmet: tuple[Unmet, ...] = ()

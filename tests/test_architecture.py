@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "trial": (*NOUNS, *CORE, "assume"),
     "judge": (*NOUNS, *CORE, "trial"),
     "advise": (*NOUNS, *CORE, "trial", "judge"),
+    "whatif": (*NOUNS, "files", "schema", "advise"),
     "render": NOUNS,
 }
 """Room → rooms that it may import; a room that is not listed here is the shell, which may import all."""
@@ -66,6 +67,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "model/*.py",
         "explain/*.py",
         "kube/*.py",
+        "whatif/surgery.py",
+        "whatif/edits/*.py",
     ),
 }
 """Library → the modules that may import it."""

@@ -45,6 +45,23 @@ class Choosing:
 
 
 @dataclass(frozen=True, slots=True)
+class Editing:
+    """What shall be otherwise than it is, each as its option has it."""
+
+    add_nodes: tuple[str, ...] = ()
+    drain: tuple[str, ...] = ()
+    cordon: tuple[str, ...] = ()
+    lose_cluster: tuple[str, ...] = ()
+    replicas: tuple[str, ...] = ()
+    quota: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def stated(self) -> bool:
+        return self != Editing()
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """How the answer is printed."""
 

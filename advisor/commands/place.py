@@ -27,6 +27,16 @@ def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output
     """Raises InputError for input that cannot be used at all; a workload that cannot be read stands in the report."""
     if choosing.wait and looking.from_snapshot:
         raise InputError("--wait and --from-snapshot contradict each other", hint="a recording does not change")
+    watch, asked = watching(asking, looking, choosing, output)
+    if watch is None:
+        return Result("", exits.worst(asked.codes))
+    look = watch.until_placed()
+    say(watch, look.clusters, output)
+    return printed(look, asked, output)
+
+
+def watching(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output) -> tuple[Watch | None, Asked]:
+    """The question to the clusters, which are not read yet; None where nothing sound is asked."""
     documents = manifests.documents(asking.sources)
     planned = fleet.plan(looking)
     if output.verbose:
@@ -34,15 +44,17 @@ def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output
     asked = manifests.asked(documents, asking, planned.namespace)
     manifests.say(asked, output)
     if not asked.sound:
-        return Result("", exits.worst(asked.codes))
+        return None, asked
     accelerators = definitions.accelerators()
     sources = planned.sources(accelerators)
     brought = beside.brought(reading.members(documents), asking.namespace or planned.namespace)
-    watch = Watch(asked.sound, brought, planned, sources, choosing, accelerators, output.no_color)
-    look = watch.until_placed()
-    _say_what_was_recorded(look.clusters, output)
-    _say_what_nobody_offers(watch.policy, look.clusters, output)
-    return _printed(look, asked, output)
+    return Watch(asked.sound, brought, planned, sources, choosing, accelerators, output.no_color), asked
+
+
+def say(watch: Watch, clusters: Sequence[ClusterSnapshot], output: Output) -> None:
+    """On stderr: what to know of the clusters before an answer is believed."""
+    _say_what_was_recorded(clusters, output)
+    _say_what_nobody_offers(watch.policy, clusters, output)
 
 
 def _say_what_was_recorded(clusters: Sequence[ClusterSnapshot], output: Output) -> None:
@@ -64,15 +76,26 @@ def _say_what_nobody_offers(policy: Policy, clusters: Sequence[ClusterSnapshot],
             terminal.note(text, no_color=output.no_color)
 
 
-def _printed(look: Look, asked: Asked, output: Output) -> Result:
-    code = exits.worst([look.code, *asked.codes])
-    report = replace(look.report, answers=tuple(_in_order(asked.workloads, look.report.answers)))
+def printed(look: Look, asked: Asked, output: Output) -> Result:
+    code = _code(look, asked)
     if output.output in TREES:
-        recorded = {cluster.name: cluster.notes for cluster in look.clusters}
-        tree = json.placement_report(report, code, asked.passed_over, recorded)
-        return Result(TREES[output.output](tree), code)
+        return Result(TREES[output.output](tree(look, asked)), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
-    return Result(TEXTS[output.output](report, style), code)
+    return Result(TEXTS[output.output](_report(look, asked), style), code)
+
+
+def tree(look: Look, asked: Asked) -> json.Tree:
+    """The PlacementReport."""
+    recorded = {cluster.name: cluster.notes for cluster in look.clusters}
+    return json.placement_report(_report(look, asked), _code(look, asked), asked.passed_over, recorded)
+
+
+def _code(look: Look, asked: Asked) -> int:
+    return exits.worst([look.code, *asked.codes])
+
+
+def _report(look: Look, asked: Asked) -> Report:
+    return replace(look.report, answers=tuple(_in_order(asked.workloads, look.report.answers)))
 
 
 def _in_order(workloads: Sequence[Workload], answers: Sequence[Answer]) -> Iterator[Answer]:

@@ -76,6 +76,11 @@ class Watch:
         return look
 
     def look(self) -> Look:
+        clusters, question = self.ask()
+        return Look(clusters, advise(question))
+
+    def ask(self) -> tuple[tuple[ClusterSnapshot, ...], Question]:
+        """The clusters as they are read now, and the question to them."""
         names = [source.name for source in self.sources]
         with progress.reading(names, no_color=self.no_color) as advance:
             clusters = collect(self.sources, _needs(self.workloads), self.accelerators, advance)
@@ -90,7 +95,7 @@ class Watch:
             accelerators=self.accelerators,
             assume_namespaces=self.planned.assume_namespaces,
         )
-        return Look(clusters, advise(question))
+        return clusters, question
 
     @property
     def policy(self) -> Policy:

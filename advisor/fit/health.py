@@ -12,11 +12,8 @@ from operator import eq
 
 from advisor.cluster import ClusterSnapshot, NodeState
 from advisor.diagnosis import PodShape, Rejection
-from advisor.labels import UNSCHEDULABLE, Taint
+from advisor.labels import LEAVING, UNSCHEDULABLE, Taint
 from advisor.verdict import Reason
-
-LEAVING = ("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption")
-"""Taints by which cluster-autoscaler and Karpenter announce that a node goes; only a toleration by name opens them."""
 
 VIRTUAL_LABELS = (("type", "virtual-kubelet"), ("liqo.io/type", "virtual-node"))
 VIRTUAL_TAINT = "virtual-kubelet.io/provider"
@@ -32,7 +29,7 @@ def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
     yield Rejection(Reason("not-ready", lasting=False), nodes.states.where(lambda state: not state.ready))
     if not any(toleration.tolerates(_CORDON) for toleration in pod.tolerations):
         yield Rejection(Reason("cordoned", lasting=False), nodes.states.where(_unschedulable))
-    for key in LEAVING:
+    for key in LEAVING:  # only a toleration by name opens them
         if not any(toleration.key == key for toleration in pod.tolerations):
             yield Rejection(Reason("node-going-away", subject=key), nodes.taints.where(_repelled_by(key)))
     virtual = nodes.taints.where(lambda taints: any(taint.key == VIRTUAL_TAINT for taint in taints))

@@ -13,12 +13,9 @@ from functools import partial
 
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import PodShape, Rejection
-from advisor.labels import UNSCHEDULABLE, Taint
+from advisor.labels import PASSING, UNSCHEDULABLE, Taint
 from advisor.resources import is_extended
 from advisor.verdict import Reason
-
-PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Prefixes of taints that the node lifecycle sets and takes away again."""
 
 
 def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:

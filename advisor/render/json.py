@@ -7,7 +7,7 @@ that is not known is null. Nothing here depends on anything but the arguments, s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from advisor.errors import dotted
 from advisor.quantity import Amounts, canonical
 from advisor.render.ages import age, oldest
 from advisor.render.totals import per_pod, total
-from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Reason, Report, Verdict
+from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Comparison, Reason, Report, Verdict
 from advisor.workload import Role, Workload
 
 API = "wm-place/v1"
@@ -42,6 +42,47 @@ def placement_report(
         "workloads": [_answer(answer, report.as_of, recorded or {}) for answer in report.answers],
         "passedOver": dict(sorted((passed_over or {}).items())),
         "exitCode": exit_code,
+    }
+
+
+def scenario_report(base: Tree, steps: Sequence[Comparison], exit_code: int) -> Tree:
+    """`base`: the placement report before the first step. A step's answers are after it."""
+    return {
+        "apiVersion": API,
+        "kind": "ScenarioReport",
+        "base": base,
+        "steps": [_step(step) for step in steps],
+        "exitCode": exit_code,
+    }
+
+
+def _step(step: Comparison) -> Tree:
+    return {
+        "name": step.name,
+        "edits": list(step.edits),
+        "workloads": [_answer(answer, step.after.as_of, {}) for answer in step.after.answers],
+        "changed": list(_changed(step)),
+        "unmet": [
+            {"workload": one.workload, "what": one.what, "expected": one.expected, "found": one.found}
+            for one in step.unmet
+        ],
+    }
+
+
+def _changed(step: Comparison) -> Iterator[Tree]:
+    """Verdicts that are not what they were before the step; null where there was or is none."""
+    before, after = _verdicts(step.before), _verdicts(step.after)
+    for workload, cluster in dict.fromkeys((*before, *after)):
+        then, now = before.get((workload, cluster)), after.get((workload, cluster))
+        if then != now:
+            yield {"workload": workload, "cluster": cluster, "before": then, "after": now}
+
+
+def _verdicts(report: Report) -> dict[tuple[str, str], str]:
+    return {
+        (answer.workload.title, verdict.cluster): verdict.verdict
+        for answer in report.answers
+        for verdict in answer.verdicts
     }
 
 

@@ -38,7 +38,7 @@ def names(report: Report, style: Style) -> str:
 def _report(report: Report, style: Style, *, full: bool) -> str:
     blocks = ["\n".join(_block(answer, report.as_of, style, full)) for answer in report.answers]
     if style.headers:
-        blocks.append("\n".join(_read(report, style)))
+        blocks.append("\n".join(read(report, style)))
     return "\n\n".join(text for text in blocks if text) + "\n"
 
 
@@ -48,16 +48,16 @@ def _block(answer: Answer, as_of: datetime, style: Style, full: bool) -> Lines:
     if not style.headers:
         yield from grid(rows, style)
         return
-    yield from _title(answer, style)
+    yield from title(answer, style)
     yield from grid(rows, style)
-    yield from _advice(answer, style, full)
+    yield from advice(answer, style, full)
     if full:
         for verdict in answer.verdicts:
-            yield from _details(verdict, style)
+            yield from details(verdict, style)
         yield from _notes(answer.workload, style)
 
 
-def _title(answer: Answer, style: Style) -> Lines:
+def title(answer: Answer, style: Style) -> Lines:
     workload = answer.workload
     asked = "" if workload.faults else f": {_asked(answer)}"
     yield from paragraph(f"{workload.title} ({workload.source}){asked}", style, tone=BOLD, hanging=STEP)
@@ -76,15 +76,15 @@ def _rows(answer: Answer, style: Style) -> Iterator[list[Cell]]:
     if style.headers and answer.verdicts:
         yield _headers("  CLUSTER", "VERDICT", "FREE", "LARGEST GANG", "WHY")
     for verdict in answer.verdicts:
-        yield [*_standing(verdict, answer), Cell(_largest(verdict, answer.workload)), Cell(verdict.why)]
+        yield [*_standing(verdict, answer), Cell(largest(verdict, answer.workload)), Cell(verdict.why)]
 
 
 def _wide_rows(answer: Answer, as_of: datetime, style: Style) -> Iterator[list[Cell]]:
     if style.headers and answer.verdicts:
         yield _headers("  CLUSTER", "VERDICT", "FREE", "LARGEST GANG", "AGE", "WHY")
     for verdict in answer.verdicts:
-        largest = Cell(_largest_by_role(verdict, answer.workload))
-        yield [*_standing(verdict, answer), largest, Cell(_age(verdict, as_of), right=True), Cell(verdict.why)]
+        by_role = Cell(_largest_by_role(verdict, answer.workload))
+        yield [*_standing(verdict, answer), by_role, Cell(_age(verdict, as_of), right=True), Cell(verdict.why)]
 
 
 def _headers(*texts: str) -> list[Cell]:
@@ -96,11 +96,15 @@ def _standing(verdict: Verdict, answer: Answer) -> list[Cell]:
     return [
         Cell(f"{'*' if chosen else ' '} {verdict.cluster}", BOLD if chosen else ""),
         Cell(verdict.verdict, TONES.get(verdict.verdict, "")),
-        Cell("-" if verdict.free is None else str(verdict.free), right=True),
+        Cell(free(verdict), right=True),
     ]
 
 
-def _largest(verdict: Verdict, workload: Workload) -> str:
+def free(verdict: Verdict) -> str:
+    return "-" if verdict.free is None else str(verdict.free)
+
+
+def largest(verdict: Verdict, workload: Workload) -> str:
     if verdict.verdict == FITS:
         return "all"
     if verdict.largest is None:
@@ -117,7 +121,7 @@ def _largest_by_role(verdict: Verdict, workload: Workload) -> str:
     return ", ".join(f"{count} of {replicas[role]} {role}" for role, count in verdict.largest.items()) or "-"
 
 
-def _advice(answer: Answer, style: Style, full: bool) -> Lines:
+def advice(answer: Answer, style: Style, full: bool) -> Lines:
     """What to do: where to place it, and what the nearest miss would need."""
     if answer.workload.faults:
         yield from paragraph("Not judged: its manifest has faults.", style, tone=BOLD)
@@ -171,7 +175,7 @@ def _assignment(answer: Answer, style: Style) -> Lines:
         yield from grid(rows, style, STEP)
 
 
-def _details(verdict: Verdict, style: Style) -> Lines:
+def details(verdict: Verdict, style: Style) -> Lines:
     """Everything that is known about why a cluster does not take it, or not surely."""
     told = {doubt.text for doubt in verdict.doubts}
     facts = [
@@ -207,7 +211,7 @@ def _notes(workload: Workload, style: Style) -> Lines:
         yield from grid(rows, style, STEP)
 
 
-def _read(report: Report, style: Style) -> Lines:
+def read(report: Report, style: Style) -> Lines:
     """Which clusters the answer rests on, and how old what was read of them is."""
     verdicts = next((answer.verdicts for answer in report.answers if answer.verdicts), ())
     if verdicts:

@@ -1,0 +1,108 @@
+"""Scenarios: the answer before and after changes to the clusters or to what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from advisor import files
+from advisor.advise import advise
+from advisor.cluster import ClusterSnapshot
+from advisor.commands import exits, place, terminal
+from advisor.commands.editing import edits_of
+from advisor.commands.formats import TREES
+from advisor.commands.given import Choosing, Clusters, Editing, Manifests, Output, Result
+from advisor.commands.manifests import Asked
+from advisor.commands.watch import Look, exit_code
+from advisor.errors import Fault, InputError, Where
+from advisor.question import Question
+from advisor.render import comparison, json
+from advisor.render.style import Style
+from advisor.verdict import Comparison
+from advisor.whatif import schema, sizes
+from advisor.whatif.compare import compare
+from advisor.whatif.scenario import Scenario, Step
+from advisor.workload import Workload
+
+TEXTS: Mapping[str, Callable[[Sequence[Comparison], Style], str]] = {
+    "table": comparison.table,
+    "wide": comparison.wide,
+    "name": comparison.names,
+}
+
+
+def run(path: str, asking: Manifests, looking: Clusters, choosing: Choosing, output: Output) -> Result:
+    """Raises InputError for a scenario that cannot be used, with its file and line."""
+    scenario = _scenario(path)
+    asking = replace(asking, manifests=tuple(asked.file for asked in scenario.workloads))
+    watch, asked = place.watching(asking, _base(scenario, looking), choosing, output)
+    if watch is None or asked.faults:
+        return Result("", exits.worst(asked.codes))
+    clusters, question = watch.ask()
+    place.say(watch, clusters, output)
+    question = replace(question, workloads=_copied(question, scenario))
+    asked = replace(asked, workloads=question.workloads)
+    with scenario.document.faults():
+        return answered(question, clusters, scenario.steps, asked, output)
+
+
+def place_otherwise(
+    asking: Manifests, looking: Clusters, choosing: Choosing, output: Output, editing: Editing
+) -> Result:
+    """The main job with edits from the command line: one step. Raises InputError as `place.run` does."""
+    if choosing.wait:
+        raise InputError("--wait has nothing to wait for", hint="an edited cluster does not change")
+    step = Step("what if", edits_of(editing))
+    watch, asked = place.watching(asking, looking, choosing, output)
+    if watch is None:
+        return Result("", exits.worst(asked.codes))
+    clusters, question = watch.ask()
+    place.say(watch, clusters, output)
+    return answered(question, clusters, (step,), replace(asked, workloads=asked.sound), output)
+
+
+def answered(
+    question: Question, clusters: Sequence[ClusterSnapshot], steps: Sequence[Step], asked: Asked, output: Output
+) -> Result:
+    """The answer before and after the steps; a question without steps is answered as any other."""
+    look = Look(tuple(clusters), advise(question))
+    if not steps:
+        return place.printed(look, asked, output)
+    compared = compare(question, steps, look.report)
+    code = exits.worst([_code(compared, steps), *asked.codes])
+    if output.output in TREES:
+        tree = json.scenario_report(place.tree(look, asked), compared, code)
+        return Result(TREES[output.output](tree), code)
+    style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
+    return Result(TEXTS[output.output](compared, style), code)
+
+
+def _code(compared: Sequence[Comparison], steps: Sequence[Step]) -> int:
+    """A scenario that expects something is a test; any other is as good as its last answer."""
+    if any(step.expect for step in steps):
+        return exits.NOT_NOW if any(step.unmet for step in compared) else exits.PLACED
+    return exits.worst(map(exit_code, compared[-1].after.answers))
+
+
+def _scenario(path: str) -> Scenario:
+    found = files.documents(files.read(path))
+    if len(found) != 1:
+        raise InputError.of([Fault(f"holds {len(found)} documents, a Scenario is one", where=Where(path))])
+    return schema.scenario(found[0])
+
+
+def _base(scenario: Scenario, looking: Clusters) -> Clusters:
+    """What the user names comes before the scenario's own base."""
+    named = looking.clusters or looking.from_snapshot or looking.context or looking.all_contexts or looking.kubeconfig
+    if named:
+        return looking
+    return replace(looking, clusters=scenario.clusters, from_snapshot=scenario.snapshots)
+
+
+def _copied(question: Question, scenario: Scenario) -> tuple[Workload, ...]:
+    counts = {asked.file: asked.copies for asked in scenario.workloads}
+    found: list[Workload] = []
+    for workload in question.workloads:
+        count = counts.get(workload.source.file, 1)
+        found += sizes.copies(workload, count) if count > 1 else [workload]
+    return tuple(found)

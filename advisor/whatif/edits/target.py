@@ -1,0 +1,65 @@
+"""What an edit speaks of: a cluster, and nodes of it. Whatever is named must be there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.cluster import ClusterSnapshot, Mask, Nodes
+from advisor.errors import InputError, likely
+from advisor.labels import Selector
+from advisor.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Nodes of a cluster: those with these names, or those that a selector matches."""
+
+    cluster: str
+    names: tuple[str, ...] = ()
+    selector: Selector | None = None
+
+    def of(self, cluster: ClusterSnapshot) -> Mask:
+        """Raises InputError for a name that is not there, and where no node is matched."""
+        nodes = cluster.nodes
+        for name in self.names:
+            if name not in nodes.names:
+                raise InputError(f'{self.cluster} has no node "{name}"', hint=likely(name, nodes.names))
+        if self.selector is None:
+            return np.isin(np.array(nodes.names), self.names)
+        found = np.ones(len(nodes), dtype=np.bool_)
+        for requirement in self.selector.requirements:
+            found &= nodes.label(requirement.key).where(requirement.accepts)
+        if not found.any():
+            raise InputError(f"{self.cluster} has no node with {self.selector}", hint=self._seen(nodes))
+        return found
+
+    def _seen(self, nodes: Nodes) -> str:
+        """Which labels there are, where the key or the value is unknown."""
+        for requirement in self.selector.requirements if self.selector else ():
+            if requirement.key not in nodes.labels:
+                return likely(requirement.key, nodes.labels) or f"no node there has the label {requirement.key}"
+            values = sorted(value for value in nodes.labels[requirement.key].values if value is not None)
+            return f"values of {requirement.key} there are {', '.join(values[:5])}"
+        return ""
+
+    def __str__(self) -> str:
+        nodes = ", ".join(self.names) if self.selector is None else f"nodes with {self.selector}"
+        return f"{nodes} of {self.cluster}"
+
+
+def changed(question: Question, name: str, change: Callable[[ClusterSnapshot], ClusterSnapshot]) -> Question:
+    chosen = cluster_of(question, name)
+    if chosen.gap("cluster") or chosen.gap("nodes"):
+        raise InputError(f"{name} could not be read, so there is nothing to change in it")
+    return replace(question, clusters=tuple(change(one) if one is chosen else one for one in question.clusters))
+
+
+def cluster_of(question: Question, name: str) -> ClusterSnapshot:
+    found = {cluster.name: cluster for cluster in question.clusters}
+    if name not in found:
+        hint = likely(name, found) or f"clusters are {', '.join(found)}"
+        raise InputError(f'there is no cluster "{name}"', hint=hint)
+    return found[name]

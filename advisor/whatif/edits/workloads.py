@@ -1,0 +1,64 @@
+"""Edits of what is asked for: the size of a role, copies of a workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from advisor.errors import InputError, likely
+from advisor.question import Question
+from advisor.whatif import sizes
+from advisor.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """A role at another size; of one workload, or of every one that has such a role."""
+
+    role: str
+    count: int
+    workload: str = ""
+
+    def __call__(self, question: Question) -> Question:
+        asked = _named(question, self.workload) if self.workload else question.workloads
+        found = [workload for workload in asked if any(role.name == self.role for role in workload.roles)]
+        if not found:
+            known = sorted({role.name for workload in asked for role in workload.roles})
+            hint = likely(self.role, known) or f"roles are {', '.join(known)}"
+            raise InputError(f'no workload has a role "{self.role}"', hint=hint)
+        return replace(question, workloads=tuple(self._sized(one, found) for one in question.workloads))
+
+    def _sized(self, workload: Workload, found: list[Workload]) -> Workload:
+        concerned = any(workload is one for one in found)
+        return sizes.sized(workload, self.role, self.count) if concerned else workload
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.workload or 'every workload'} at {self.count} replicas"
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """A workload several times, one after the other."""
+
+    workload: str
+    count: int
+
+    def __call__(self, question: Question) -> Question:
+        found = _named(question, self.workload)
+        asked: list[Workload] = []
+        for workload in question.workloads:
+            concerned = any(workload is one for one in found)
+            asked += sizes.copies(workload, self.count) if concerned else [workload]
+        return replace(question, workloads=tuple(asked))
+
+    def __str__(self) -> str:
+        return f"{self.count} copies of {self.workload}"
+
+
+def _named(question: Question, name: str) -> list[Workload]:
+    found = sizes.named(question.workloads, name)
+    if not found:
+        known = [workload.name for workload in question.workloads]
+        raise InputError(
+            f'there is no workload "{name}"', hint=likely(name, known) or f"workloads are {', '.join(known)}"
+        )
+    return found

@@ -1,0 +1,82 @@
+"""A workload at another size, or several times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from advisor.errors import InputError
+from advisor.labels import Labels, PodAffinityTerm, Requirement, Selector
+from advisor.workload import GangGroup, PodTemplate, Role, Workload
+
+
+def named(workloads: Sequence[Workload], name: str) -> list[Workload]:
+    """Those of this name; else those of the file that is called so, its ending left out."""
+    own = [workload for workload in workloads if workload.name == name]
+    return own or [workload for workload in workloads if PurePath(workload.source.file).stem == name]
+
+
+def sized(workload: Workload, role: str, count: int) -> Workload:
+    """With `count` pods in a role. What starts with all of its pods still does. Raises InputError for half groups."""
+    roles = tuple(_sized(one, count) if one.name == role else one for one in workload.roles)
+    before, pods = workload.pods, sum(one.replicas for one in roles)
+    least = workload.min_available
+    return replace(
+        workload,
+        roles=roles,
+        groups=tuple(_regrouped(group, workload, role, count) for group in workload.groups),
+        min_available=least and (pods if least == before else min(least, pods)),
+    )
+
+
+def _sized(role: Role, count: int) -> Role:
+    minimum = count if role.minimum == role.replicas else min(role.minimum, count)
+    maximum = role.maximum if role.maximum is None else max(role.maximum, count)
+    return replace(role, replicas=count, minimum=minimum, maximum=maximum)
+
+
+def _regrouped(group: GangGroup, workload: Workload, role: str, count: int) -> GangGroup:
+    """Every group gets the same share of the role."""
+    if role not in group.members:
+        return group
+    if count % group.count:
+        raise InputError(
+            f"{workload.name} has {group.count} groups, which cannot share {count} {role} pods evenly",
+            hint=f"a multiple of {group.count}",
+        )
+    return replace(group, members={**group.members, role: count // group.count})
+
+
+def copies(workload: Workload, count: int) -> list[Workload]:
+    """`count` of it, named NAME-1, NAME-2, … As with real copies, labels that hold the name hold the new one."""
+    return [_renamed(workload, f"{workload.name}-{number}") for number in range(1, count + 1)]
+
+
+def _renamed(workload: Workload, name: str) -> Workload:
+    roles = (replace(role, template=_relabelled(role.template, workload.name, name)) for role in workload.roles)
+    return replace(workload, name=name, roles=tuple(roles))
+
+
+def _relabelled(template: PodTemplate, old: str, new: str) -> PodTemplate:
+    return replace(
+        template,
+        labels=_labels(template.labels, old, new),
+        affinity=tuple(_term(term, old, new) for term in template.affinity),
+        anti_affinity=tuple(_term(term, old, new) for term in template.anti_affinity),
+    )
+
+
+def _labels(labels: Labels, old: str, new: str) -> Labels:
+    return tuple((key, new if value == old else value) for key, value in labels)
+
+
+def _term(term: PodAffinityTerm, old: str, new: str) -> PodAffinityTerm:
+    if term.selector is None:
+        return term
+    return replace(term, selector=Selector(tuple(_requirement(one, old, new) for one in term.selector.requirements)))
+
+
+def _requirement(requirement: Requirement, old: str, new: str) -> Requirement:
+    values = tuple(new if value == old else value for value in requirement.values)
+    return replace(requirement, values=values)

@@ -1,0 +1,376 @@
+"""Each edit with its smallest example, where it turns a verdict, and the way back where there is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.advise import advise
+from advisor.cluster import ClusterSnapshot, Waiting
+from advisor.errors import InputError
+from advisor.labels import HOSTNAME, Taint
+from advisor.question import Question
+from advisor.verdict import Answer
+from advisor.whatif.edits import (
+    AddNodes,
+    Copies,
+    Cordon,
+    Drain,
+    Edit,
+    LabelNodes,
+    LoseCluster,
+    RemoveNodes,
+    RemovePods,
+    Replicas,
+    SetQuota,
+    Shape,
+    TaintNodes,
+    Uncordon,
+    Which,
+)
+from advisor.workload import Workload
+from tests.builders import (
+    GPU,
+    against,
+    bound,
+    cluster,
+    exists,
+    gang,
+    node,
+    nodes,
+    noschedule,
+    on_nodes,
+    question,
+    quota,
+    role,
+    selector,
+    waiting,
+    workload,
+)
+
+PAIR = workload(role("worker", 2, gpu=8), groups=[gang(worker=2)])
+"""Two pods, a whole node of 8 GPUs each."""
+
+KEY = f"requests.{GPU}"
+GIB = 1 << 30
+
+
+def answer(asked: Question) -> Answer:
+    return advise(asked).answers[0]
+
+
+def verdicts(asked: Question) -> list[str]:
+    return [found.verdict for found in answer(asked).verdicts]
+
+
+def of(*names: str) -> Which:
+    return Which("here", names)
+
+
+def with_label(*texts: str) -> Which:
+    return Which("here", selector=selector(*texts))
+
+
+@pytest.mark.parametrize(
+    ("job", "here", "edit", "before", "after"),
+    [
+        pytest.param(PAIR, cluster(nodes(1, gpu=8)), AddNodes("here", 1, "n0"), "never", "fits", id="a node bought"),
+        pytest.param(PAIR, cluster(nodes(1, gpu=8)), AddNodes("here", 0, "n0"), "never", "never", id="none bought"),
+        pytest.param(
+            PAIR,
+            cluster(nodes(1, gpu=8)),
+            AddNodes("here", 1, shape=Shape({"cpu": 8000, "memory": 64 * GIB, "pods": 110, GPU: 8})),
+            "never",
+            "fits",
+            id="a shape bought",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(1, gpu=8)),
+            AddNodes("here", 1, shape=Shape({"pods": 110, GPU: 8}, taints=(noschedule("gpu"),))),
+            "never",
+            "never",
+            id="a shape bought that repels",
+        ),
+        pytest.param(
+            PAIR,
+            cluster([node("n0", gpu=8, unschedulable=True)]),
+            AddNodes("here", 2, "n0"),
+            "never",
+            "fits",
+            id="a new node is open",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(1, gpu=8), [bound(on="n0", gpu=8)]),
+            AddNodes("here", 2, "n0"),
+            "never",
+            "fits",
+            id="a new node is empty",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(1, gpu=8), [bound(on="n0", gpu=1, standing=True)]),
+            AddNodes("here", 2, "n0"),
+            "never",
+            "never",
+            id="a new node gets its DaemonSets",
+        ),
+        pytest.param(PAIR, cluster(nodes(2, gpu=8)), RemoveNodes(of("n0")), "fits", "never", id="a node gone"),
+        pytest.param(PAIR, cluster(nodes(2, gpu=8)), Cordon(of("n0")), "fits", "full", id="a node cordoned"),
+        pytest.param(
+            PAIR,
+            cluster([node("n0", gpu=8, unschedulable=True), node("n1", gpu=8)]),
+            Uncordon(of("n0")),
+            "full",
+            "fits",
+            id="a node uncordoned",
+        ),
+        pytest.param(
+            PAIR,
+            cluster([node("n0", gpu=8, taints=[noschedule("node.kubernetes.io/unschedulable")]), node("n1", gpu=8)]),
+            Uncordon(of("n0")),
+            "full",
+            "fits",
+            id="uncordoned by its taint",
+        ),
+        pytest.param(PAIR, cluster(nodes(2, gpu=8)), Drain(of("n0")), "fits", "full", id="a node drained"),
+        pytest.param(
+            PAIR,
+            cluster(nodes(2, gpu=8)),
+            TaintNodes(of("n0"), (noschedule("maintenance"),)),
+            "fits",
+            "never",
+            id="a taint",
+        ),
+        pytest.param(
+            workload(role("worker", 2, gpu=8, tolerations=[exists("maintenance")])),
+            cluster(nodes(2, gpu=8)),
+            TaintNodes(of("n0"), (noschedule("maintenance"),)),
+            "fits",
+            "fits",
+            id="a taint that is tolerated",
+        ),
+        pytest.param(
+            PAIR,
+            cluster([node("n0", gpu=8, taints=[noschedule("maintenance", "yes")]), node("n1", gpu=8)]),
+            TaintNodes(of("n0"), remove=(("maintenance", ""),)),
+            "never",
+            "fits",
+            id="a taint taken away",
+        ),
+        pytest.param(
+            workload(role("worker", 2, gpu=8, nodes=on_nodes(pairs={"pool": "big"}))),
+            cluster([node("n0", gpu=8, labels={"pool": "big"}), node("n1", gpu=8)]),
+            LabelNodes(of("n1"), {"pool": "big"}),
+            "never",
+            "fits",
+            id="a label",
+        ),
+        pytest.param(
+            workload(role("worker", 2, gpu=8, nodes=on_nodes(pairs={"pool": "big"}))),
+            cluster(nodes(2, gpu=8, labels={"pool": "big"})),
+            LabelNodes(of("n1"), {"pool": None}),
+            "fits",
+            "never",
+            id="a label taken away",
+        ),
+        pytest.param(PAIR, cluster(nodes(2, gpu=8)), Replicas("worker", 3), "fits", "never", id="a replica more"),
+        pytest.param(PAIR, cluster(nodes(1, gpu=8)), Replicas("worker", 1), "never", "fits", id="a replica less"),
+        pytest.param(
+            PAIR,
+            cluster(nodes(2, gpu=8), quotas=[quota(hard={KEY: 8})]),
+            SetQuota("here", "team", {KEY: 16}),
+            "never",
+            "fits",
+            id="a quota raised",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(2, gpu=8), quotas=[quota(hard={KEY: 16})]),
+            SetQuota("here", "team", {KEY: 15}, "limit"),
+            "fits",
+            "never",
+            id="a quota lowered",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(2, gpu=8), [bound(on="n0", gpu=1, namespace="other")]),
+            RemovePods("here", "other"),
+            "full",
+            "fits",
+            id="pods gone",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(2, gpu=8), [bound(on="n0", gpu=1, namespace="other", standing=True)]),
+            RemovePods("here", "other"),
+            "never",
+            "fits",
+            id="the node's own pods gone",
+        ),
+        pytest.param(
+            PAIR,
+            cluster(nodes(3, gpu=8), [bound(on="n0", gpu=8)], quotas=[quota(hard={KEY: 16}, used={KEY: 8})]),
+            RemovePods("here", "team"),
+            "full",
+            "fits",
+            id="pods gone give their quota back",
+        ),
+    ],
+)
+def test_an_edit_turns_the_verdict(job: Workload, here: ClusterSnapshot, edit: Edit, before: str, after: str) -> None:
+    asked = question(job, here)
+    kept = verdicts(asked)
+    assert (kept, verdicts(edit(asked))) == ([before], [after])
+    assert verdicts(asked) == kept, "an edit leaves the question that it was given alone"
+
+
+class TestDrain:
+    here = cluster(
+        nodes(2, gpu=8),
+        [
+            bound("a", on="n0", gpu=2, count=2, priority=5),
+            bound("d", on="n0", cpu=1, standing=True),
+            bound("t", on="n0", gpu=1, terminating=True),
+            bound("b", on="n1", gpu=1),
+        ],
+        waiting=[waiting(gpu=2, priority=5)],
+    )
+
+    def drained(self) -> ClusterSnapshot:
+        return Drain(of("n0"))(question(PAIR, self.here)).clusters[0]
+
+    def test_only_the_nodes_own_pods_stay(self) -> None:
+        found = self.drained()
+        assert {dict(pods.labels)["name"]: pods.nodes for pods in found.pods} == {"d": {"n0": 1}, "b": {"n1": 1}}
+        assert found.nodes.requested[GPU].tolist() == [0, 1]
+        assert found.nodes.requested["cpu"].tolist() == [1000, 0]
+
+    def test_the_others_wait_for_a_place(self) -> None:
+        assert self.drained().waiting == (Waiting(5, {GPU: 2}, 3, "team"),)
+
+    def test_whoever_waits_is_said(self) -> None:
+        asked = Drain(of("n0"))(question(workload(role("w", 1, gpu=1)), self.here))
+        (found,) = answer(asked).verdicts
+        assert (found.verdict, [note.code for note in found.notes]) == ("fits", ["waiting-pods"])
+
+
+class TestNewNodes:
+    def test_have_names_and_host_names_of_their_own(self) -> None:
+        asked = question(PAIR, cluster([*nodes(1, gpu=8), node("n0-new-1", gpu=8)]))
+        found = AddNodes("here", 2, "n0")(asked).clusters[0].nodes
+        assert found.names == ("n0", "n0-new-1", "n0-new-2", "n0-new-3")
+        assert [found.label(HOSTNAME).of(row) for row in range(4)] == list(found.names)
+
+    def test_do_not_inherit_what_passes(self) -> None:
+        taints = [noschedule("node.kubernetes.io/not-ready"), noschedule("gpu"), Taint("karpenter.sh/disrupted")]
+        here = cluster([node("n0", ready=False, deleting=True, taints=taints)])
+        found = AddNodes("here", 1, "n0")(question(PAIR, here)).clusters[0].nodes
+        assert found.taints.of(1) == (noschedule("gpu"),)
+        assert (found.states.of(1).ready, found.states.of(1).deleting) == (True, False)
+
+    def test_keep_pods_apart_as_their_model_does(self) -> None:
+        """The DaemonSet's anti-affinity comes along."""
+        shy = bound("shy", on="n0", standing=True, anti_affinity=[against("app=web")])
+        job = workload(role("web", 1, labels={"app": "web"}, cpu=1))
+        asked = question(job, cluster(nodes(1), [shy]))
+        assert verdicts(asked) == verdicts(AddNodes("here", 3, "n0")(asked)) == ["never"]
+
+
+class TestWorkloads:
+    def test_a_gang_stays_a_gang(self) -> None:
+        job = replace(workload(role("leader", 2, cpu=1), role("worker", 4, cpu=1)), min_available=6)
+        job = replace(job, groups=(replace(gang(leader=1, worker=2), count=2),))
+        (found,) = Replicas("worker", 8)(question(job, cluster(nodes(1)))).workloads
+        assert [(one.name, one.replicas, one.minimum) for one in found.roles] == [("leader", 2, 2), ("worker", 8, 8)]
+        assert (found.groups[0].members, found.min_available) == ({"leader": 1, "worker": 4}, 10)
+
+    def test_an_elastic_role_keeps_its_bounds(self) -> None:
+        job = workload(replace(role("worker", 4, cpu=1), minimum=2, maximum=5))
+        bounds = []
+        for count in (1, 6):
+            (found,) = Replicas("worker", count)(question(job, cluster(nodes(1)))).workloads
+            bounds.append((found.roles[0].minimum, found.roles[0].maximum))
+        assert bounds == [(1, 5), (2, 6)]
+
+    def test_copies_are_asked_one_after_the_other(self) -> None:
+        asked = Copies("train", 3)(question(PAIR, cluster(nodes(5, gpu=8))))
+        found = advise(asked)
+        assert [(one.workload.name, one.choice is not None) for one in found.answers] == [
+            ("train-1", True),
+            ("train-2", True),
+            ("train-3", False),
+        ]
+
+    def test_copies_do_not_take_each_other_for_themselves(self) -> None:
+        """A job that wants its nodes for itself wants them against other jobs, which its copies are."""
+        alone = against("job=train")
+        job = workload(role("worker", 1, labels={"job": "train"}, anti_affinity=[alone], cpu=1))
+        asked = Copies("train", 2)(question(job, cluster(nodes(1))))
+        assert [one.choice is not None for one in advise(asked).answers] == [True, True]
+
+
+def test_a_lost_cluster_is_not_asked() -> None:
+    there = replace(cluster(nodes(2, gpu=8)), name="there")
+    asked = question(PAIR, cluster(nodes(2, gpu=8)), there)
+    found = LoseCluster("here")(asked)
+    assert [one.cluster for one in answer(found).verdicts] == ["there"]
+    with pytest.raises(InputError, match="there is the only cluster"):
+        LoseCluster("there")(found)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (AddNodes("her", 1, "n0"), 'there is no cluster "her"\n    did you mean here?'),
+        (AddNodes("here", 1, "n00"), 'here has no node "n00"\n    did you mean n0?'),
+        (Drain(with_label("rack=r7")), "here has no node with rack=r7\n    no node there has the label rack"),
+        (Drain(with_label("pool=y")), "here has no node with pool=y\n    values of pool there are x"),
+        (Cordon(of("n0", "gone")), 'here has no node "gone"'),
+        (TaintNodes(of("n0"), remove=(("gpu", ""),)), 'n0 of here do not have the taint "gpu"'),
+        (LabelNodes(of("n0"), {"pol": None}), 'no node of here has the label "pol"\n    did you mean pool?'),
+        (LoseCluster("x"), 'there is no cluster "x"\n    clusters are here'),
+        (
+            SetQuota("here", "team", {"pods": 1}),
+            "no ResourceQuota limits pods in namespace team of here\n    limit limits",
+        ),
+        (SetQuota("here", "none", {KEY: 1}), f"no ResourceQuota limits {KEY} in namespace none"),
+        (RemovePods("here", "tame"), 'here has no pod in namespace "tame"\n    did you mean team?'),
+        (Replicas("wroker", 1), 'no workload has a role "wroker"\n    did you mean worker?'),
+        (Replicas("worker", 1, "tarin"), 'there is no workload "tarin"\n    did you mean train?'),
+        (Copies("x", 2), 'there is no workload "x"\n    workloads are train'),
+    ],
+)
+def test_what_is_named_must_be_there(edit: Edit, message: str) -> None:
+    here = cluster(nodes(2, gpu=8, labels={"pool": "x"}), [bound(on="n0")], quotas=[quota(hard={KEY: 8})])
+    with pytest.raises(InputError) as caught:
+        edit(question(PAIR, here))
+    assert message in str(caught.value)
+
+
+def test_several_quotas_need_a_name() -> None:
+    here = cluster(nodes(2, gpu=8), quotas=[quota("a", hard={KEY: 8}), quota("b", hard={KEY: 9})])
+    with pytest.raises(InputError, match="several ResourceQuotas limit"):
+        SetQuota("here", "team", {KEY: 16})(question(PAIR, here))
+    found = SetQuota("here", "team", {KEY: 16}, "b")(question(PAIR, here))
+    assert [one.hard[KEY] for one in found.clusters[0].quotas] == [8, 16]
+
+
+def test_groups_are_not_torn() -> None:
+    job = replace(workload(role("worker", 4, cpu=1)), groups=(replace(gang(worker=2), count=2),))
+    with pytest.raises(InputError, match="2 groups, which cannot share 3 worker pods evenly"):
+        Replicas("worker", 3)(question(job, cluster(nodes(1))))
+
+
+def test_a_cluster_that_could_not_be_read_cannot_be_edited() -> None:
+    with pytest.raises(InputError, match="could not be read"):
+        AddNodes("here", 1, "n0")(question(PAIR, cluster(nodes(1), gaps=["nodes"])))
+
+
+def test_a_recording_without_requests_of_its_pods_says_so() -> None:
+    here = cluster(nodes(1, gpu=8), [bound(on="n0", gpu=8)])
+    old = replace(here, pods=tuple(replace(pods, requests={}) for pods in here.pods))
+    with pytest.raises(InputError, match="does not say what each of its pods asks for"):
+        RemovePods("here", "team")(question(PAIR, old))
