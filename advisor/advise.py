@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from advisor import explain
+from advisor.cluster import ClusterSnapshot
 from advisor.judge import judge
 from advisor.question import Question
-from advisor.trial import Trial, accelerator
-from advisor.verdict import FITS, Answer, Report
+from advisor.trial import Trial, accelerator, stay_assured
+from advisor.verdict import ANY_ORDER, FITS, THIS_ASSIGNMENT, Answer, Report, Verdict
 from advisor.workload import Workload
 
 
@@ -22,9 +23,11 @@ def advise(question: Question) -> Report:
         answer = decide(workload, trials, question)
         answers.append(answer)
         if answer.choice and workload is not question.workloads[-1]:
-            charged = trials[answer.choice.cluster].assumed(answer.choice)
-            clusters = tuple(charged if cluster.name == charged.name else cluster for cluster in clusters)
-    return Report(question.as_of, tuple(answers))
+            chosen = trials[answer.choice.cluster]
+            clusters = tuple(
+                chosen.assumed(answer.choice, one) if one.is_the_same_as(chosen.cluster) else one for one in clusters
+            )
+    return Report(question.as_of, tuple(explain.tell(answer) for answer in _assured_together(answers, question)))
 
 
 def decide(workload: Workload, trials: Mapping[str, Trial], question: Question) -> Answer:
@@ -37,4 +40,33 @@ def decide(workload: Workload, trials: Mapping[str, Trial], question: Question) 
         placement = trials[choice.cluster].arranged(choice.placement.assurance)
         choice = verdicts[choice.cluster] = replace(choice, placement=placement)
     ranked = explain.rank(list(verdicts.values()), choice)
-    return explain.tell(Answer(workload, ranked, choice, accelerator(workload, question)))
+    return Answer(workload, ranked, choice, accelerator(workload, question))
+
+
+def _assured_together(answers: Sequence[Answer], question: Question) -> Iterator[Answer]:
+    """Workloads that share a cluster are sure of their places in any order only if that holds for all their pods."""
+    clusters = {cluster.name: cluster for cluster in question.clusters}
+    placed = {id(one): clusters[one.choice.cluster] for one in answers if one.choice and _has_pods(one.choice)}
+    for answer in answers:
+        cluster = placed.get(id(answer))
+        company = [other for other in answers if cluster and _shares(cluster, placed.get(id(other)))]
+        if answer.choice and len(company) > 1:
+            assured = cluster and stay_assured([other.workload for other in company], cluster, question)
+            yield _assured(answer, answer.choice, ANY_ORDER if assured else THIS_ASSIGNMENT)
+        else:
+            yield answer
+
+
+def _has_pods(verdict: Verdict) -> bool:
+    return verdict.placement is not None and bool(verdict.placement.assignment)
+
+
+def _shares(cluster: ClusterSnapshot, other: ClusterSnapshot | None) -> bool:
+    return other is not None and cluster.is_the_same_as(other)
+
+
+def _assured(answer: Answer, choice: Verdict, assurance: str) -> Answer:
+    assert choice.placement
+    changed = replace(choice, placement=replace(choice.placement, assurance=assurance))
+    verdicts = tuple(changed if verdict is choice else verdict for verdict in answer.verdicts)
+    return replace(answer, verdicts=verdicts, choice=changed)

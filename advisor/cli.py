@@ -6,6 +6,7 @@ command is a manifest; every option can also be given by the environment, as WM_
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ COMPLETE = "_WM_PLACE_COMPLETE"
 DEFAULT_COMMAND = "place"
 
 OTHER = "Other options"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Output)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -437,11 +439,21 @@ def run(arguments: list[str]) -> int:
         return exits.INPUT
     except (click.Abort, KeyboardInterrupt):
         return exits.INTERRUPTED
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            return _our_fault(error, arguments)
+        _let_go_of_stdout()
+        terminal.say([Fault(f"the answer cannot be written: {error.strerror}")], no_color=no_color)
+        return exits.INPUT
     except Exception as error:  # noqa: BLE001 - the one place where any fault of ours becomes a report
-        from advisor.commands import crash
+        return _our_fault(error, arguments)
 
-        sys.stderr.write(crash.report(error, arguments, cli.commands, whole=crash.verbose_enough(arguments)))
-        return exits.OURS
+
+def _our_fault(error: Exception, arguments: list[str]) -> int:
+    from advisor.commands import crash
+
+    sys.stderr.write(crash.report(error, arguments, cli.commands, whole=crash.verbose_enough(arguments)))
+    return exits.OURS
 
 
 def _open_streams() -> None:
@@ -479,7 +491,7 @@ def _let_go_of_stdout() -> None:
 
 def _usage(error: click.ClickException) -> Fault:
     context = getattr(error, "ctx", None)
-    return Fault(error.format_message(), hint=f"see {context.command_path} --help" if context else "")
+    return Fault(" ".join(error.format_message().split()), hint=f"see {context.command_path} --help" if context else "")
 
 
 def complete() -> None:

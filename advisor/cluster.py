@@ -284,6 +284,8 @@ class ClusterSnapshot:
     served_by_dra extended resource names that some DeviceClass offers
     queues        (namespace, name) of Kueue LocalQueues
     labels        those of the cluster entry in clusters.yaml, for policies
+    uids          of objects that only this cluster has: two snapshots that share one are of the same cluster
+    assumed       are some of the pods only promised so far, so that they may end on other nodes?
     notes         what a reader should know of how it was recorded (kinds that a file does not hold, …)
     """
 
@@ -307,12 +309,17 @@ class ClusterSnapshot:
     version: str = ""
     scope: tuple[str, ...] | None = None
     labels: Labels = ()
+    uids: frozenset[str] = frozenset()
+    assumed: bool = False
     gaps: tuple[Gap, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def release(self) -> tuple[int, int] | None:
         return release(self.version)
+
+    def is_the_same_as(self, other: ClusterSnapshot) -> bool:
+        return self.name == other.name or not self.uids.isdisjoint(other.uids)
 
     def gap(self, what: str) -> Gap | None:
         return next((gap for gap in self.gaps if gap.what == what), None)

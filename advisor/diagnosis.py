@@ -131,11 +131,13 @@ class Supply:
     now      what is free, less room held for nominated pods
     hopeful  the same with every doubt about an amount resolved in the pod's favour
     emptied  what would be free without ordinary pods
+    overdrawn  by how much pods, and room held, exceed what a node offers
     """
 
     now: Mapping[str, Column]
     hopeful: Mapping[str, Column]
     emptied: Mapping[str, Column]
+    overdrawn: Mapping[str, Column]
 
 
 SURE, HOPEFUL, EMPTIED = "now", "hopeful", "emptied"

@@ -128,25 +128,39 @@ def documents(source: Source) -> list[Document]:
     """The documents of a text, empty ones left out. Raises InputError with file and line for what cannot be parsed."""
     if source.text.lstrip()[:1] in ("{", "["):
         found = _json(source)
-        if found is not None:
-            return [Document(found, source, 0, Where(source.name, 1))]
+        if found:
+            return [Document(data, source, n, Where(source.name, line)) for n, (data, line) in enumerate(found)]
     values = _Builder(source).documents()
     return [Document(data, source, n, Where(source.name, line)) for n, data, line in values if data is not None]
 
 
-def _json(source: Source) -> Any:
-    """Strict JSON, or None when the text is something else that begins like it (YAML in flow style)."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ValueError
-        return found
-
+def _json(source: Source) -> list[tuple[Any, int]]:
+    """Strict JSON, one value after the other, each with its line; none where the text is something else (flow YAML)."""
+    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    text, found = source.text, []
+    position = _next(text, 0)
     try:
-        return json.loads(source.text, object_pairs_hook=unique, parse_constant=_refuse_constant)
+        while position < len(text):
+            value, end = decoder.raw_decode(text, position)
+            found.append((value, text.count("\n", 0, position) + 1))
+            position = _next(text, end)
     except (ValueError, RecursionError):
-        return None
+        return []
+    return found
+
+
+def _next(text: str, position: int) -> int:
+    """Where the next value begins."""
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
 
 
 def _refuse_constant(_: str) -> None:

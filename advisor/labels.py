@@ -17,6 +17,9 @@ HOSTNAME = "kubernetes.io/hostname"
 PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints that the node lifecycle sets and takes away again."""
 
+NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+"""Taints by which the node lifecycle says that a node does not report Ready."""
+
 LEAVING = ("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption")
 """Taints by which cluster-autoscaler and Karpenter announce that a node goes."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,14 +13,16 @@ from advisor.diagnosis import AS_READ, Diagnosis, World
 from advisor.explain.choice import Footprint
 from advisor.problem import Outcome, Problem
 from advisor.question import Question
+from advisor.surgery import with_copies
 from advisor.verdict import ANY_ORDER, THIS_ASSIGNMENT, Placement, Verdict
 from advisor.workload import Workload
 
 BLINDLY_USED = frozenset(
     {"shared-gpu", "gpu-sharing-limit", "gpu-reconfiguring", "hami-split", "admission-toleration"}
-    | {"virtual-node", "node-going-away", "not-ready", "wrong-system"}
+    | {"virtual-node", "node-going-away", "not-ready=", "wrong-system"}
 )
-"""Rules of ours that kube-scheduler does not have: it may use such nodes, whatever we advise."""
+"""Rules of ours that kube-scheduler does not have: it may use such nodes, whatever we advise. A node that is not ready
+by its taint (`not-ready=TAINT`) it does not use either."""
 
 
 def accelerator(workload: Workload, question: Question) -> str:
@@ -69,8 +72,13 @@ class Trial:
     def fits(self, world: World) -> bool:
         return self.place(world).complete
 
+    def fits_with(self, like: str, count: int) -> bool:
+        """Does the gang fit with so many new nodes like one that is there, each with a name of its own?"""
+        grown = Trial.of(self.workload, with_copies(self.cluster, like, count), self.question)
+        return not grown.diagnosis.refusals and grown.place().complete
+
     def case(self) -> explain.Case:
-        return explain.Case(self.diagnosis, self.cluster.nodes, self.question.accelerators, self.fits)
+        return explain.Case(self.diagnosis, self.cluster.nodes, self.question.accelerators, self.fits, self.fits_with)
 
     def placement(self, outcome: Outcome, assurance: str = THIS_ASSIGNMENT) -> Placement:
         roles = [found.role.name for found in self.diagnosis.roles]
@@ -84,7 +92,13 @@ class Trial:
         return self.placement(model.arrange(self.problem, self.search), assurance)
 
     def assurance(self) -> str:
-        """Does an ordinary scheduler find room for all in whatever order? Not told where it may use other nodes."""
+        """Does an ordinary scheduler find room for all in whatever order?
+
+        Not told where it may use other nodes: those that only we avoid, those that are held for a pod which precedes
+        some of the pods only, and those where pods that are promised but not bound do not arrive.
+        """
+        if self.cluster.assumed or fit.held_for_some(self.diagnosis, self.cluster):
+            return THIS_ASSIGNMENT
         nodes = len(self.cluster.nodes)
         same = all(
             bool((found.allowed(nodes) == found.allowed(nodes, without=BLINDLY_USED)).all())
@@ -95,11 +109,12 @@ class Trial:
     def sizes(self, outcome: Outcome) -> dict[str, int]:
         return {found.role.name: outcome.sizes.get(r, 0) for r, found in enumerate(self.diagnosis.roles)}
 
-    def assumed(self, verdict: Verdict) -> ClusterSnapshot:
-        """The cluster once this workload's pods are on it."""
+    def assumed(self, verdict: Verdict, cluster: ClusterSnapshot | None = None) -> ClusterSnapshot:
+        """The cluster once this workload's pods are on it; `cluster`: another snapshot of the same one."""
         shapes = {found.role.name: found.shape for found in self.diagnosis.roles}
         placement = verdict.placement or Placement({})
-        return assume(self.cluster, placement, shapes, self.diagnosis.charges)
+        stages = {found.role.name: found.role.stage for found in self.diagnosis.roles}
+        return assume(cluster or self.cluster, placement, shapes, self.diagnosis.charges, stages)
 
     def footprint(self) -> Footprint:
         if not self.diagnosis.roles:
@@ -109,3 +124,12 @@ class Trial:
         used = {b for there in (self.place().placed or {}).values() for b in there}
         broken = sum(bool(problem.fresh[b]) for b in used)
         return Footprint(model.places(problem, heavy), problem.wanted[heavy], broken, len(used))
+
+
+def stay_assured(workloads: Sequence[Workload], cluster: ClusterSnapshot, question: Question) -> bool:
+    """Do all of these find room on the cluster in whatever order their pods are scheduled, one among the other?"""
+    trials = [Trial.of(workload, cluster, question) for workload in workloads]
+    together = model.together([trial.diagnosis for trial in trials], cluster.nodes) if not cluster.nominated else None
+    if together is None or not model.any_order(together, trials[0].search):
+        return False
+    return all(trial.assurance() == ANY_ORDER for trial in trials)

@@ -28,7 +28,7 @@ CODES: Mapping[str, str] = {
     "virtual-node": "virtual nodes stand for another cluster and say nothing of single machines",
     "taint": "a taint is not tolerated",
     "wrong-system": "nodes run another operating system than the pods",
-    "node-name": "the template names a node that is not there",
+    "node-name": "the template names another node, or one that is not there",
     "node-affinity": "nodeSelector or required node affinity does not match",
     "host-port": "a host port is taken, by a pod that is there or by another pod of the gang",
     "anti-affinity": "required anti-affinity keeps pods apart",

@@ -182,7 +182,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One object that creates pods. `faults` not empty: nothing about roles may be relied on."""
+    """One object that creates pods. `faults` not empty: nothing about roles may be relied on.
+
+    `generated`: the name is only the beginning of the one that the API server will give.
+    """
 
     api_version: str
     kind: str
@@ -194,6 +197,7 @@ class Workload:
     groups: tuple[GangGroup, ...] = ()
     min_available: int | None = None
     labels: Labels = ()
+    generated: bool = False
     notes: tuple[Note, ...] = ()
     unmodelled: tuple[Unmodelled, ...] = ()
     faults: tuple[Fault, ...] = ()

@@ -37,10 +37,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "model": NOUNS,
     "explain": NOUNS,
     "assume": NOUNS,
-    "trial": (*NOUNS, *CORE, "assume"),
+    "surgery": NOUNS,
+    "trial": (*NOUNS, *CORE, "assume", "surgery"),
     "judge": (*NOUNS, *CORE, "trial"),
     "advise": (*NOUNS, *CORE, "trial", "judge"),
-    "whatif": (*NOUNS, "files", "schema", "advise"),
+    "whatif": (*NOUNS, "files", "schema", "advise", "surgery"),
     "render": NOUNS,
 }
 """Room → rooms that it may import; a room that is not listed here is the shell, which may import all."""
@@ -67,7 +68,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "model/*.py",
         "explain/*.py",
         "kube/*.py",
-        "whatif/surgery.py",
+        "assume.py",
+        "surgery.py",
         "whatif/edits/*.py",
     ),
 }

@@ -30,7 +30,6 @@ DEFAULT_FILE = "clusters.yaml"
 VARIABLE = "WM_PLACE_CLUSTERS"
 TIMEOUT = 20.0
 NAMESPACE = "default"
-STRATEGIES = ("pack", "spread")
 ADVICE = "name clusters with --clusters FILE, --from-snapshot PATH or --kubeconfig FILE"
 
 
@@ -175,12 +174,7 @@ def _cluster_file(path: str) -> ClusterFile:
     if len(found) != 1:
         raise InputError.of([Fault(f"holds {len(found)} documents, a ClusterList is one", where=Where(path))])
     (document,) = found
-    file = schema.cluster_file(document)
-    if file.policy.strategy not in STRATEGIES:
-        with document.faults():
-            hint = f"known to this version are {', '.join(STRATEGIES)}"
-            raise InputError(f'"{file.policy.strategy}" is not read yet', path=("policy", "strategy"), hint=hint)
-    return file
+    return schema.cluster_file(document)
 
 
 def _kubeconfig(given: Clusters) -> Kubeconfig:

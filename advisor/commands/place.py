@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import combinations
 
 from advisor.cluster import ClusterSnapshot
 from advisor.commands import definitions, exits, fleet, manifests, terminal
@@ -29,7 +31,7 @@ def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output
         raise InputError("--wait and --from-snapshot contradict each other", hint="a recording does not change")
     watch, asked = watching(asking, looking, choosing, output)
     if watch is None:
-        return Result("", exits.worst(asked.codes))
+        return _nothing_asked(asked, output)
     look = watch.until_placed()
     say(watch, look.clusters, output)
     return printed(look, asked, output)
@@ -54,6 +56,7 @@ def watching(asking: Manifests, looking: Clusters, choosing: Choosing, output: O
 def say(watch: Watch, clusters: Sequence[ClusterSnapshot], output: Output) -> None:
     """On stderr: what to know of the clusters before an answer is believed."""
     _say_what_was_recorded(clusters, output)
+    _say_which_are_the_same(clusters, output)
     _say_what_nobody_offers(watch.policy, clusters, output)
 
 
@@ -67,6 +70,14 @@ def _say_what_was_recorded(clusters: Sequence[ClusterSnapshot], output: Output) 
     terminal.say(notes, severity="note", no_color=output.no_color)
 
 
+def _say_which_are_the_same(clusters: Sequence[ClusterSnapshot], output: Output) -> None:
+    """One cluster under two names has its room only once."""
+    for one, other in combinations(clusters, 2):
+        if one.is_the_same_as(other):
+            text = f"{one.name} and {other.name} are the same cluster: what is placed on one is taken from both"
+            terminal.note(text, no_color=output.no_color)
+
+
 def _say_what_nobody_offers(policy: Policy, clusters: Sequence[ClusterSnapshot], output: Output) -> None:
     """Only a clusters.yaml gives labels to clusters, so that a preference may be without effect."""
     offered = {pair for cluster in clusters for pair in cluster.labels}
@@ -74,6 +85,13 @@ def _say_what_nobody_offers(policy: Policy, clusters: Sequence[ClusterSnapshot],
         if (key, value) not in offered:
             text = f"no cluster has the label {key}={value} that is preferred: labels are those of clusters.yaml"
             terminal.note(text, no_color=output.no_color)
+
+
+def _nothing_asked(asked: Asked, output: Output) -> Result:
+    """Programs get their report, with what is wrong, also where no cluster needed to be looked at."""
+    if output.output not in TREES or not asked.workloads:
+        return Result("", exits.worst(asked.codes))
+    return printed(Look((), Report(datetime.now(UTC), ())), asked, output)
 
 
 def printed(look: Look, asked: Asked, output: Output) -> Result:

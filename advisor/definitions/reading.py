@@ -58,7 +58,21 @@ def read(documents: Sequence[Document], catalog: Catalog, namespace: str = "defa
             else:
                 missing.append(document.placed(_no_definition(*kind)))
     faults.raise_if_any()
-    return Reading(tuple(workloads), dict(sorted(passed.items())), tuple(missing))
+    distinct, notes = _once(workloads)
+    return Reading(distinct, dict(sorted(passed.items())), tuple(missing), notes)
+
+
+def _once(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], tuple[Note, ...]]:
+    """One object is one workload, however often it is given; as with kubectl apply the last one counts."""
+    found: dict[object, Workload] = {}
+    notes = []
+    for workload in workloads:
+        key = (workload.api_group, workload.kind, workload.namespace, workload.name)
+        before = None if workload.generated else found.get(key)
+        if before:
+            notes.append(Note("given-twice", f"{workload.title} is given again in {workload.source}: that one counts"))
+        found[(*key, len(found)) if workload.generated else key] = workload
+    return tuple(found.values()), tuple(notes)
 
 
 def members(documents: Sequence[Document]) -> Iterator[Document]:
@@ -109,13 +123,15 @@ def _workload(document: Document, found: Found, default_namespace: str) -> Workl
     metadata = plain.mapping(data, "metadata")
     with at("metadata"):
         namespace = plain.text(metadata, "namespace") or default_namespace
-        name = plain.text(metadata, "name") or plain.text(metadata, "generateName")
+        name = plain.text(metadata, "name")
+        generated = plain.text(metadata, "generateName") if not name else ""
         labels, annotations = (sorted_labels(plain.pairs(metadata, key)) for key in ("labels", "annotations"))
     workload = Workload(
         api_version=data["apiVersion"],
         kind=data["kind"],
         namespace=namespace,
-        name=name,
+        name=name or generated,
+        generated=not name,
         source=document.where,
         definition=_definition(found),
         labels=labels,

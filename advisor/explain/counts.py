@@ -39,12 +39,17 @@ Fits = Callable[[World], bool]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What explanations look at: the diagnosis, the nodes, and `fits`, which tries the gang in another world."""
+    """What explanations look at: the diagnosis, the nodes, and two ways to try the gang again.
+
+    fits       in another world
+    fits_with  on the same cluster with so many new nodes like the one named
+    """
 
     diagnosis: Diagnosis
     nodes: Nodes
     accelerators: Accelerators
     fits: Fits
+    fits_with: Callable[[str, int], bool]
 
 
 def reasons(case: Case) -> tuple[Reason, ...]:

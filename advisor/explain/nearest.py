@@ -70,8 +70,15 @@ def _lifted(case: Case, codes: tuple[str, ...]) -> Iterator[Change]:
         found.setdefault((reason.code, reason.subject), reason)
     found |= {(rule.code, ""): Reason(rule.code) for rule in case.diagnosis.apart if (rule.code, "") not in found}
     for (code, subject), reason in found.items():
+        if code == "anti-affinity" and not _own_terms(case):
+            continue
         if code in codes and case.fits(World(without=frozenset({f"{code}={subject}" if subject else code}))):
             yield Change(LIFTS[code], subject or _names(code, case), count=reason.nodes)
+
+
+def _own_terms(case: Case) -> bool:
+    """Does the workload keep its distance by itself? Terms of pods that are there are not its own to drop."""
+    return any(fit.shape.anti_affinity for fit in case.diagnosis.roles)
 
 
 def _names(code: str, case: Case) -> str:
@@ -99,7 +106,8 @@ def _freed(case: Case, placed: dict[str, int]) -> Iterator[Change]:
     if len(rows) == missing and case.fits(World(freed=freed)):
         detail: dict[str, int] = {}
         nodes: dict[str, dict[str, int]] = {case.nodes.names[row]: {} for row in rows}
-        for row, name, amount in freed:
+        for row, name, lack in freed:
+            amount = lack + int(case.diagnosis.supply.overdrawn[name][row])
             detail[name] = detail.get(name, 0) + amount
             nodes[case.nodes.names[row]][name] = amount
         yield Change("free", ", ".join(nodes), count=missing, detail=detail, nodes=nodes)
@@ -116,10 +124,12 @@ def _added(case: Case) -> Iterator[Change]:
     rows = sorted(shapes.values(), key=lambda row: (-int(holds[row]), row))[:MOST_SHAPES]
     most = sum(f.role.replicas for f in case.diagnosis.roles)
     counts = [(count, row) for row in rows if (count := _fewest(case, row, most))]
-    for count, row in sorted(counts)[:1]:
-        names = [name for name in need if name != PODS]
-        detail = {name: int(case.nodes.offered(name)[row]) for name in names}
-        yield Change("add-nodes", case.nodes.names[row], count, detail=detail)
+    for count, row in sorted(counts):
+        if case.fits_with(case.nodes.names[row], count):
+            names = [name for name in need if name != PODS]
+            detail = {name: int(case.nodes.offered(name)[row]) for name in names}
+            yield Change("add-nodes", case.nodes.names[row], count, detail=detail)
+            return
 
 
 def _fewest(case: Case, row: int, most: int) -> int:

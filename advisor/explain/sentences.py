@@ -17,7 +17,7 @@ PLAIN: Mapping[str, str] = {
     "virtual-node": "{nodes} virtual: what they offer says nothing of single machines",
     "taint": "{nodes} with the taint {subject}, which the pods do not tolerate",
     "wrong-system": "{nodes} run {subject}",
-    "node-name": "the template names node {subject}, which is not there",
+    "node-name": "the template names node {subject}, so {nodes} cannot be used",
     "node-affinity": "{nodes} without {subject}",
     "anti-affinity": "required anti-affinity keeps the pods apart ({subject})",
     "shared-gpu": "{nodes} with time-sliced {resource}: slices, not whole devices",
@@ -99,6 +99,8 @@ def reason(one: Reason) -> str:
         return _fragmentation(one)
     if one.code.startswith("insufficient-"):
         return _insufficient(one)
+    if one.code == "node-name" and one.enough == 0:
+        return f"the template names node {one.subject}, which is not there"
     if one.code == "node-affinity" and one.enough == 0:
         return f"no node matches {one.subject}"
     return PLAIN[one.code].format(

@@ -28,6 +28,7 @@ from advisor.fit import (
     unmodelled,
     volumes,
 )
+from advisor.fit.nominated import precedes
 from advisor.workload import Role, Workload
 
 Filter = Callable[[PodShape, ClusterSnapshot], Iterator[Rejection]]
@@ -81,6 +82,12 @@ def examine(
             *(note for fit in fits for note in platform.notes(fit, cluster)),
         ),
     )
+
+
+def held_for_some(diagnosis: Diagnosis, cluster: ClusterSnapshot) -> bool:
+    """Is room held for a nominated pod against some of the gang's pods, while the others may use it?"""
+    shapes = [fit.shape for fit in diagnosis.roles]
+    return any(len({precedes(pending, pod, cluster) for pod in shapes}) > 1 for pending in cluster.nominated)
 
 
 def rejections(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:

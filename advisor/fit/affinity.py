@@ -20,7 +20,7 @@ from advisor.verdict import Reason
 def examine_name(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
     if pod.node_name:
         others = np.array([name != pod.node_name for name in cluster.nodes.names], dtype=np.bool_)
-        yield Rejection(Reason("node-name", subject=pod.node_name), others)
+        yield Rejection(Reason("node-name", subject=pod.node_name, enough=int(not others.all())), others)
 
 
 def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:

@@ -75,14 +75,15 @@ def supply(pods: Sequence[PodShape], cluster: ClusterSnapshot, elsewhere: Collec
     surely_held = _held(cluster, lambda pending: all(precedes(pending, pod, cluster) for pod in pods))
     if unsure(cluster):
         surely_held = {}
-    now, hopeful, emptied = {}, {}, {}
+    now, hopeful, emptied, overdrawn = {}, {}, {}, {}
     for name in sorted({name for pod in pods for name in pod.requests}):
         now[name] = np.maximum(nodes.free(name) - held.get(name, 0), 0)
+        overdrawn[name] = np.maximum(held.get(name, 0) - nodes.free(name), 0)
         left = np.maximum(nodes.free(name) - surely_held.get(name, 0), 0)
         unknown = served_by_dra(name, cluster) | (name in elsewhere and not (nodes.offered(name) > 0).any())
         hopeful[name] = np.where(unknown, PLENTY, left)
         emptied[name] = np.where(unknown, PLENTY, np.maximum(nodes.room(name), 0))
-    return Supply(now, hopeful, emptied)
+    return Supply(now, hopeful, emptied, overdrawn)
 
 
 def _held(cluster: ClusterSnapshot, counts: Callable[[Nominated], bool]) -> Mapping[str, Column]:

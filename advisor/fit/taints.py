@@ -13,7 +13,7 @@ from functools import partial
 
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import PodShape, Rejection
-from advisor.labels import PASSING, UNSCHEDULABLE, Taint
+from advisor.labels import NOT_READY, PASSING, UNSCHEDULABLE, Taint
 from advisor.resources import is_extended
 from advisor.verdict import Reason
 
@@ -34,11 +34,13 @@ def _bears(taint: Taint, taints: tuple[Taint, ...]) -> bool:
 
 
 def _reason(pod: PodShape, taint: Taint) -> Reason:
-    """A cordon by taint is called a cordon."""
+    """The taints of the node lifecycle are called by what they say: a cordon, a node that is not ready."""
     if _may_be_added(pod, taint):
         return Reason("admission-toleration", subject=str(taint))
     if taint.key == UNSCHEDULABLE:
         return Reason("cordoned", lasting=False)
+    if taint.key in NOT_READY:
+        return Reason("not-ready", subject=str(taint), lasting=False)
     return Reason("taint", subject=str(taint), lasting=not taint.key.startswith(PASSING))
 
 

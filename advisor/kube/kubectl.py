@@ -13,14 +13,16 @@ from typing import Any
 import msgspec
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot
+from advisor.cluster import ClusterSnapshot, Gap
 from advisor.errors import Fault, InputError
 from advisor.kube import decode, kinds
+from advisor.kube.failure import NOT_FOUND
 from advisor.kube.kinds import Kind
 from advisor.kube.summarise import Summary
 from advisor.kube.texts import Text
 
 MOST_FAULTS = 20
+NO_NODES = Gap(kinds.NODE.plural, NOT_FOUND, "the recording holds no nodes")
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
@@ -85,14 +87,18 @@ class Recording:
         if not self.objects:
             raise InputError("holds no Kubernetes object", hint="record it with: kubectl get nodes,pods -A -o json")
         return self._summary.snapshot(
-            name, taken_at, api_groups=frozenset(self._groups - {""}), notes=tuple(self._notes())
+            name,
+            taken_at,
+            api_groups=frozenset(self._groups - {""}),
+            gaps=() if self._summary.begun(kinds.NODE) else (NO_NODES,),
+            notes=tuple(self._notes()),
         )
 
     def _notes(self) -> Iterable[str]:
         begun = self._summary.begun
         yield "recorded by kubectl: when is not said in it; its age is counted from the last change of the file"
         if not begun(kinds.NODE):
-            yield "THE RECORDING HOLDS NO NODES: nothing fits anywhere in it"
+            yield "THE RECORDING HOLDS NO NODES: it says nothing of what fits"
         elif not begun(kinds.POD):
             yield "THE RECORDING HOLDS NO PODS: every node counts as empty, which is wrong if they were left out"
         elif len(self._pod_namespaces) == 1:

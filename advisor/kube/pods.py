@@ -7,7 +7,7 @@ out once for equal bytes. The memory of one `Pods` lives as long as one reading 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from advisor.cluster import Nominated, PodSet, PortUse, Waiting
@@ -47,6 +47,7 @@ class Pods:
         self._sets: defaultdict[_Alike, Counter[str]] = defaultdict(Counter)
         self._ports: set[tuple[str, HostPort, bool, str]] = set()
         self._nominated: list[Nominated] = []
+        self._pinned: list[tuple[wire.Pod, str]] = []
         self._waiting: Counter[tuple[int, Asked, str]] = Counter()
         self._asked: dict[tuple[object, ...], Asked] = {}
         self._labels: dict[bytes, Labels] = {b"": (), b"null": ()}
@@ -79,14 +80,16 @@ class Pods:
             self._ports.add((node, port, standing, alike.namespace))
 
     def _pends(self, pod: wire.Pod) -> None:
-        """A pod that can only go to one node is as good as there, above all a DaemonSet's on a young node."""
         node = pinned_node(pod.spec.affinity)
         if node:
-            self._occupies(pod, node)
+            self._pinned.append((pod, node))
         elif pod.status.nominated_node_name:
             self._nominated.append(self._nominee(pod, pod.status.nominated_node_name))
         else:
-            self._waiting[pod.spec.priority or 0, self._request(pod), pod.metadata.namespace or ""] += 1
+            self._waits(pod)
+
+    def _waits(self, pod: wire.Pod) -> None:
+        self._waiting[pod.spec.priority or 0, self._request(pod), pod.metadata.namespace or ""] += 1
 
     def _nominee(self, pod: wire.Pod, node: str) -> Nominated:
         return Nominated(
@@ -123,9 +126,30 @@ class Pods:
         labels = dict(self._labels_of(pod.metadata.labels))
         return anti_affinity(affinity.pod_anti_affinity, pod.metadata.namespace or "", labels)
 
+    def settle(self, offers: Mapping[str, Amounts]) -> None:
+        """Decide about pending pods that can only go to one node, once what the nodes offer is known.
+
+        Where there is room for it, a DaemonSet's pod on a young node is as good as there, and another has its place
+        held against pods of no higher priority. One that does not fit waits like any other.
+        """
+        used = self.requested()
+        for pod, node in sorted(self._pinned, key=_precedence):
+            asked = {**dict(self._request(pod)), PODS: 1}
+            there = used.setdefault(node, {})
+            fits = all(there.get(name, 0) + n <= offers.get(node, {}).get(name, 0) for name, n in asked.items())
+            if not fits:
+                self._waits(pod)
+                continue
+            used[node] = {name: there.get(name, 0) + asked.get(name, 0) for name in {*there, *asked}}
+            if _stands(pod.metadata):
+                self._occupies(pod, node)
+            else:
+                self._nominated.append(self._nominee(pod, node))
+        self._pinned = []
+
     def nodes(self) -> set[str]:
-        """Every node that some pod is on."""
-        return {node for nodes in self._sets.values() for node in nodes}
+        """Every node that some pod is on, or can only go to."""
+        return {node for nodes in self._sets.values() for node in nodes} | {node for _, node in self._pinned}
 
     def requested(self, *, standing_only: bool = False) -> dict[str, Amounts]:
         """Node → what the pods on it ask for, their slots included."""
@@ -152,6 +176,11 @@ class Pods:
     def waiting(self) -> tuple[Waiting, ...]:
         counted = sorted(self._waiting.items())
         return tuple(Waiting(priority, dict(request), count, space) for (priority, request, space), count in counted)
+
+
+def _precedence(pinned: tuple[wire.Pod, str]) -> tuple[int, str]:
+    pod, _ = pinned
+    return -(pod.spec.priority or 0), pod.metadata.title
 
 
 def _pod_set(alike: _Alike, counts: Counter[str], nodes: Collection[str]) -> PodSet:

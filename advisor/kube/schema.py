@@ -34,7 +34,7 @@ class _Preference(Model):
 
 
 class _Policy(Model):
-    strategy: Literal["pack", "spread", "cost", "headroom"] = "pack"
+    strategy: Literal["pack", "spread"] = "pack"
     prefer: list[_Preference] = Field(default_factory=list)
     allow_reduced: bool = False
 

@@ -22,6 +22,9 @@ from advisor.kube.volumes import claim
 DRA_SERVES_EXTENDED_RESOURCES = (1, 36)
 """The first version in which DRAExtendedResource is on by default (capacity.md 6.8)."""
 
+SYSTEM = "kube-system"
+"""The namespace that is as old as its cluster; its uid is what others call the cluster's id."""
+
 _CONVERT: Mapping[Kind, Callable[[Any], Any]] = {
     kinds.RESOURCE_QUOTA: admission.quota,
     kinds.LIMIT_RANGE: admission.limit_range,
@@ -45,11 +48,14 @@ class Summary:
         self._nodes: dict[str, NodeFacts] = {}
         self._pods = Pods()
         self._kept: dict[Kind, dict[str, list[Any]]] = {}
+        self._first_node: tuple[str, str] | None = None
+        self._system_uid = ""
 
     def begin(self, kind: Kind, namespace: str = "") -> None:
         self._kept.setdefault(kind, {})[namespace] = []
         if kind is kinds.NODE:
             self._nodes = {}
+            self._first_node = None
         if kind is kinds.POD:
             self._pods = Pods()
 
@@ -61,9 +67,18 @@ class Summary:
         elif kind is kinds.NODE:
             for node in objects:
                 self._nodes[node.metadata.name] = self._reader.facts(node)
+                self._first_node = min(self._first_node or ("~", ""), (node.metadata.name, node.metadata.uid))
         else:
+            objects = tuple(objects)
+            if kind is kinds.NAMESPACE:
+                self._remember_the_system(objects)
             convert = _CONVERT.get(kind)
             self._kept[kind][namespace].extend(map(convert, objects) if convert else objects)
+
+    def _remember_the_system(self, namespaces: Iterable[wire.Namespace]) -> None:
+        for space in namespaces:
+            if space.metadata.name == SYSTEM:
+                self._system_uid = space.metadata.uid
 
     def begun(self, kind: Kind) -> bool:
         return kind in self._kept
@@ -85,6 +100,7 @@ class Summary:
         notes: tuple[str, ...] = (),
     ) -> ClusterSnapshot:
         claims, unknown = self._claims()
+        self._pods.settle({name: facts.allocatable for name, facts in self._nodes.items()})
         return ClusterSnapshot(
             name=name,
             taken_at=taken_at,
@@ -107,7 +123,12 @@ class Summary:
             scope=scope,
             gaps=_with(gaps, unknown),
             notes=notes,
+            uids=self._uids(),
         )
+
+    def _uids(self) -> frozenset[str]:
+        """Two, since either may not be read: of the system's namespace, and of the first node by name."""
+        return frozenset(filter(None, (self._system_uid, self._first_node[1] if self._first_node else "")))
 
     def _all(self, kind: Kind) -> Iterator[Any]:
         return chain.from_iterable(self._kept.get(kind, {}).values())

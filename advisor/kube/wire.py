@@ -27,6 +27,7 @@ class Metadata(Struct, gc=False, rename="camel"):
     labels: Strings | None = None
     annotations: Strings | None = None
     deletion_timestamp: str | None = None
+    uid: str = ""
 
     @property
     def title(self) -> str:

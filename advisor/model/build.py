@@ -6,12 +6,13 @@ The same builder serves the verdict and every "what would change that": a `World
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from advisor.cluster import Nodes
 from advisor.diagnosis import AS_READ, EMPTIED, HOPEFUL, SURE, Charge, Diagnosis, KeepApart, World
+from advisor.labels import HOSTNAME
 from advisor.problem import Apart, Budget, Flags, Group, Ints, Problem
 from advisor.workload import Workload
 
@@ -38,6 +39,29 @@ def build(
         least=tuple(min(fit.role.minimum, wanted[fit.role.name]) for fit in diagnosis.roles),
         least_total=workload.min_available or 0,
         groups=tuple(Group(g.count, tuple(g.members.get(n, 0) for n in names)) for g in workload.groups),
+    )
+
+
+def together(diagnoses: Sequence[Diagnosis], nodes: Nodes) -> Problem | None:
+    """The pods of several workloads as one gang; None where rules between pods or stages make that more than a sum.
+
+    Quotas are left out: they ask how many pods there are, not in which order they come.
+    """
+    fits = [fit for diagnosis in diagnoses for fit in diagnosis.roles]
+    tied = any(fit.shape.affinity or fit.shape.anti_affinity or fit.shape.ports or fit.role.stage[1] for fit in fits)
+    if tied or any(diagnosis.apart for diagnosis in diagnoses):
+        return None
+    now = {name: column for diagnosis in diagnoses for name, column in diagnosis.supply.now.items()}
+    resources = sorted(now)
+    need = [[fit.shape.requests.get(name, 0) for name in resources] for fit in fits]
+    return Problem(
+        wanted=tuple(fit.role.replicas for fit in fits),
+        need=np.array(need, dtype=np.int64).reshape(len(fits), len(resources)),
+        free=np.stack([now[name] for name in resources], axis=1),
+        allowed=np.stack([fit.allowed(len(nodes)) for fit in fits]),
+        stages=((0, 0),) * len(fits),
+        fresh=np.zeros(len(nodes), dtype=np.bool_),
+        slack=np.arange(len(nodes), dtype=np.int64),
     )
 
 
@@ -111,16 +135,15 @@ def _apart(rules: Collection[KeepApart], names: list[str], nodes: Nodes, rows: I
 
 
 def _domain(key: str, nodes: Nodes, rows: Ints) -> Ints:
-    """Per bin the number of its domain of `key`, -1 without the label. A new node has a hostname of its own."""
+    """Per bin the number of its domain of `key`, -1 without the label. A label that names the node is new with it."""
     new = np.arange(len(nodes), len(rows), dtype=np.int64)
     if not key:
         return np.concatenate([np.arange(len(nodes), dtype=np.int64), new])
     column = nodes.label(key)
     numbers = np.array([-1 if value is None else n for n, value in enumerate(column.values)], dtype=np.int64)
     there = numbers[column.codes]
-    unique = len(set(there[there >= 0].tolist())) == int((there >= 0).sum())
     like = there[rows[len(nodes) :]]
-    return np.concatenate([there, np.where(like >= 0, new + len(column.values), -1) if unique else like])
+    return np.concatenate([there, np.where(like >= 0, new + len(column.values), -1) if key == HOSTNAME else like])
 
 
 def _counts(charge: Charge, world: World) -> bool:

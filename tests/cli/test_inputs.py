@@ -159,7 +159,7 @@ class TestClusters:
             (CLUSTERS + "policy: {strategy: packed}\n", ["c.yaml:6 policy.strategy: ", "did you mean pack?"]),
             (
                 CLUSTERS + "policy: {strategy: cost}\n",
-                ['c.yaml:6 policy.strategy: "cost" is not read yet', "pack, spread"],
+                ['c.yaml:6 policy.strategy: "cost" is not known here', "pack, spread"],
             ),
             (
                 CLUSTERS.replace("snapshot: eu.json", "kubeconfig: nowhere"),

@@ -43,7 +43,8 @@ def pinned(*names: str, operator: str = "In", key: str = "metadata.name") -> Obj
         (pod("p", on=None, cpu="1"), False),
         (pod("p", GATED, on=None, cpu="1"), False),
         (pod("p", on="gone", cpu="1"), False),
-        (pod("p", pinned("n1"), on=None, cpu="1"), True),
+        (pod("p", pinned("n1"), on=None, cpu="1"), False),
+        (pod("p", DAEMON, pinned("n1"), on=None, cpu="1"), True),
         (pod("p", pinned("n1"), DELETED, on=None, cpu="1"), False),
         (pod("p", pinned("n1"), GATED, on=None, cpu="1"), False),
         (pod("p", pinned("n1", "n2"), on=None, cpu="1"), False),
@@ -68,6 +69,35 @@ def test_a_pinned_pod_of_a_daemon_set_stands_before_it_lands() -> None:
     found = snapshot(node(), pod("p", DAEMON, pinned("n1"), on=None, cpu="1"))
     assert requested(found, standing=True) == {"cpu": 1000, "pods": 1}
     assert found.waiting == ()
+
+
+class TestPinned:
+    """Pending pods that can only go to one node, as the API server shows them."""
+
+    def test_a_place_is_held_for_one_against_its_priority_and_lower(self) -> None:
+        found = snapshot(node(), pod("p", pinned("n1"), {"spec": {"priority": 7}}, on=None, cpu="1"))
+        assert [(one.node, one.priority, one.requests) for one in found.nominated] == [("n1", 7, {"cpu": 1000})]
+
+    @pytest.mark.parametrize("change", [DAEMON, {}])
+    def test_one_that_cannot_fit_holds_nothing(self, change: Object) -> None:
+        found = snapshot(node(), pod("p", change, pinned("n1"), on=None, cpu="65"))
+        assert (requested(found), found.nominated, len(found.waiting)) == ({}, (), 1)
+
+    def test_room_is_given_once_and_by_priority(self) -> None:
+        low = pod("a", DAEMON, pinned("n1"), on=None, cpu="40")
+        high = pod("b", DAEMON, pinned("n1"), {"spec": {"priority": 9}}, on=None, cpu="40")
+        found = snapshot(node(cpu="64", pods="9"), low, high)
+        assert ([pods.priority for pods in found.pods], [one.priority for one in found.waiting]) == ([9], [0])
+
+    def test_bound_pods_come_first_wherever_they_stand_in_the_list(self) -> None:
+        found = snapshot(
+            node(cpu="64", pods="9"), pod("p", DAEMON, pinned("n1"), on=None, cpu="40"), pod("q", cpu="40")
+        )
+        assert (requested(found)["cpu"], len(found.waiting)) == (40_000, 1)
+
+    def test_a_place_of_another_scheduler_is_held_for_its_own_pods_only(self) -> None:
+        found = snapshot(node(), pod("p", pinned("n1"), {"spec": {"schedulerName": "volcano"}}, on=None, cpu="1"))
+        assert [one.scheduler for one in found.nominated] == ["volcano"]
 
 
 class TestRequests:

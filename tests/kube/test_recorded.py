@@ -37,7 +37,9 @@ def rich() -> ClusterSnapshot:
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
     found = snapshot(
         node(
-            "n1", {"metadata": {"labels": {"nvidia.com/gpu.replicas": "4"}}, "spec": {"unschedulable": True}}, gpu="3"
+            "n1",
+            {"metadata": {"uid": "u1", "labels": {"nvidia.com/gpu.replicas": "4"}}, "spec": {"unschedulable": True}},
+            gpu="3",
         ),
         node("n2", {"spec": {"taints": [{"key": "a", "value": "b", "effect": "NoExecute"}]}}),
         pod("a", {"metadata": {"labels": {"x": "y"}}, "spec": {"affinity": affinity, **ports}}),
@@ -63,6 +65,7 @@ def rich() -> ClusterSnapshot:
         version="v1.36.2",
         scope=("team",),
         labels=(("a", "b"),),
+        assumed=True,
         gaps=gaps,
     )
 
@@ -238,7 +241,7 @@ class TestKubectl:
         ("objects", "note"),
         [
             ([node()], "THE RECORDING HOLDS NO PODS: every node counts as empty, which is wrong if they were left out"),
-            ([pod()], "THE RECORDING HOLDS NO NODES: nothing fits anywhere in it"),
+            ([pod()], "THE RECORDING HOLDS NO NODES: it says nothing of what fits"),
             ([node(), pod()], "all recorded pods are of namespace team: those of others are missing if it was made"),
             (
                 [node(), clusterwide("Namespace")],

@@ -215,16 +215,16 @@ class TestVolumes:
         )
 
     def test_a_volume_without_limits(self) -> None:
-        found = snapshot(self.claim(), clusterwide("PersistentVolume", "pv", {"spec": {"nodeAffinity": None}}))
+        found = snapshot(node(), self.claim(), clusterwide("PersistentVolume", "pv", {"spec": {"nodeAffinity": None}}))
         assert (found.volume_claims[0].reach, found.volume_claims[0].zones, found.gaps) == (None, (), ())
 
     def test_a_bound_claim_whose_volume_is_not_there_is_a_gap(self) -> None:
-        found = snapshot(self.claim())
+        found = snapshot(node(), self.claim())
         assert [(gap.what, gap.why) for gap in found.gaps] == [("persistentvolumes", "not-found")]
         assert "claim team/data" in found.gaps[0].text
 
     def test_an_unbound_claim_is_none(self) -> None:
-        found = snapshot(self.claim("", phase="Pending"))
+        found = snapshot(node(), self.claim("", phase="Pending"))
         assert (found.volume_claims[0].phase, found.gaps) == ("Pending", ())
 
 

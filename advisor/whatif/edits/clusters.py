@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from advisor import surgery
 from advisor.cluster import ClusterSnapshot, Quota
 from advisor.errors import InputError, likely
 from advisor.quantity import Amounts
 from advisor.question import Question
-from advisor.whatif import surgery
 from advisor.whatif.edits.target import changed, cluster_of
 
 

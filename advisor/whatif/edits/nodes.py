@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from advisor import surgery
 from advisor.cluster import ClusterSnapshot, Coded, Mask, Nodes, NodeState, coded
 from advisor.errors import InputError, likely
 from advisor.labels import UNSCHEDULABLE, Taint
 from advisor.quantity import Amounts
 from advisor.question import Question
-from advisor.whatif import surgery
 from advisor.whatif.edits.target import Which, changed
 
 _CORDON = Taint(UNSCHEDULABLE)
