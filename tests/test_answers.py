@@ -7,6 +7,8 @@ import pytest
 
 from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot, Quota
+from advisor.kube.nodes import NodeFacts
+from advisor.labels import HOSTNAME
 from advisor.question import Policy
 from advisor.verdict import ANY_ORDER, CODES, THIS_ASSIGNMENT, Report, Verdict
 from advisor.workload import Unmodelled, Workload
@@ -19,12 +21,14 @@ from tests.builders import (
     namespace,
     node,
     nodes,
+    noexecute,
     noschedule,
     on_nodes,
     port,
     question,
     quota,
     role,
+    term,
     waiting,
     workload,
 )
@@ -378,3 +382,80 @@ def test_a_quota_without_limits_is_no_doubt() -> None:
     empty = quota("empty", hard={}, uncounted=True)
     other = quota("other", hard={"count/secrets": 5}, uncounted=True)
     assert verdict(gang_of(1, gpu=8), cluster(nodes(1, gpu=8), quotas=[empty, other])).verdict == "fits"
+
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def zoned(*zones: str, **facts: Any) -> list[NodeFacts]:
+    return [node(f"n{number}", labels={ZONE: zone}, **facts) for number, zone in enumerate(zones)]
+
+
+def apart_by_zone(pods: int) -> Workload:
+    return gang_of(pods, cpu=1, labels={"app": "x"}, anti_affinity=[against("app=x", key=ZONE)])
+
+
+class TestNewNodesAreLikeTheOldOnes:
+    """A new node has the labels of the one that it is like, and a name of its own: only then it is suggested."""
+
+    def test_a_new_node_is_in_a_zone_that_is_there(self) -> None:
+        found = verdict(apart_by_zone(4), cluster(zoned("a", "b", "c")))
+        assert (found.verdict, [change.kind for change in found.changes]) == ("never", ["drop-anti-affinity"])
+
+    def test_a_pod_that_keeps_its_zone_for_itself_keeps_the_new_node_too(self) -> None:
+        shy = bound("shy", on="n0", anti_affinity=[against("app=x", key=ZONE)])
+        job = gang_of(1, cpu=1, labels={"app": "x"})
+        found = verdict(job, cluster(zoned("a", "a"), [shy]))
+        assert (found.verdict, found.changes) == ("full", ()), "and the term is not the user's to drop"
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"nodes": on_nodes(pairs={HOSTNAME: "n0"})},
+            {"nodes": on_nodes(term(fields=["metadata.name=n0"]))},
+            {"fields": {"node_name": "n0"}},
+        ],
+    )
+    def test_a_new_node_is_not_the_one_that_is_named(self, asked: dict[str, Any]) -> None:
+        found = verdict(gang_of(2, gpu=8, **asked), cluster(nodes(2, gpu=8)))
+        assert "add-nodes" not in [change.kind for change in found.changes]
+
+    def test_where_it_helps_it_is_still_suggested(self) -> None:
+        found = verdict(gang_of(3, gpu=8), cluster(nodes(2, gpu=8)))
+        assert texts(found)[:1] == ["1 more node like n0 (8 nvidia.com/gpu)"]
+
+
+def test_what_is_overdrawn_has_to_be_freed_first() -> None:
+    """Eight pods of one GPU hold a node that offers six since two failed."""
+    here = cluster([node("n1", gpu=6)], [bound(on="n1", count=8, gpu=1)])
+    found = verdict(gang_of(1, gpu=1), here)
+    assert texts(found)[0] == "free 3 nvidia.com/gpu on n1"
+    freed = cluster([node("n1", gpu=6)], [bound(on="n1", count=5, gpu=1)])
+    assert verdict(gang_of(1, gpu=1), freed).verdict == "fits"
+
+
+@pytest.mark.parametrize("effect", [noschedule, noexecute])
+def test_a_node_that_is_not_ready_is_called_that_whoever_says_so(effect: Any) -> None:
+    """Real ones bear the taint of the node lifecycle too."""
+    sick = node("n1", gpu=8, ready=False, taints=[effect("node.kubernetes.io/not-ready")])
+    found = verdict(gang_of(1, gpu=8), cluster([sick, node("n2", gpu=8)], [bound(on="n2", gpu=8)]))
+    assert texts(found)[0] == "n1 Ready again"
+    recovering = cluster([replace(sick, state=replace(sick.state, ready=True))])
+    assert verdict(gang_of(1, gpu=8), recovering).why == "1 node not ready"
+
+
+def test_nodes_that_kube_scheduler_avoids_as_we_do_leave_the_order_free() -> None:
+    sick = node("n1", gpu=8, ready=False, taints=[noschedule("node.kubernetes.io/not-ready")])
+    found = verdict(gang_of(1, gpu=8), cluster([sick, node("n2", gpu=8)]))
+    assert found.placement and found.placement.assurance == ANY_ORDER
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("n9", "the template names node n9, which is not there"),
+        ("n0", "the template names node n0, so 1 node cannot be used"),
+    ],
+)
+def test_a_node_that_the_template_names(name: str, why: str) -> None:
+    assert verdict(gang_of(2, gpu=8, fields={"node_name": name}), cluster(nodes(2, gpu=8))).why == why

@@ -104,8 +104,12 @@ def printed(look: Look, asked: Asked, output: Output) -> Result:
 
 def tree(look: Look, asked: Asked) -> json.Tree:
     """The PlacementReport."""
-    recorded = {cluster.name: cluster.notes for cluster in look.clusters}
-    return json.placement_report(_report(look, asked), _code(look, asked), asked.passed_over, recorded)
+    return json.placement_report(_report(look, asked), _code(look, asked), asked.passed_over, recorded(look))
+
+
+def recorded(look: Look) -> dict[str, tuple[str, ...]]:
+    """What to know of how each cluster was recorded."""
+    return {cluster.name: cluster.notes for cluster in look.clusters}
 
 
 def _code(look: Look, asked: Asked) -> int:

@@ -71,7 +71,7 @@ def answered(
     compared = compare(question, steps, look.report)
     code = exits.worst([_code(compared, steps), *asked.codes])
     if output.output in TREES:
-        tree = json.scenario_report(place.tree(look, asked), compared, code)
+        tree = json.scenario_report(place.tree(look, asked), compared, code, place.recorded(look))
         return Result(TREES[output.output](tree), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
     return Result(TEXTS[output.output](compared, style), code)

@@ -45,22 +45,24 @@ def placement_report(
     }
 
 
-def scenario_report(base: Tree, steps: Sequence[Comparison], exit_code: int) -> Tree:
+def scenario_report(
+    base: Tree, steps: Sequence[Comparison], exit_code: int, recorded: Mapping[str, Sequence[str]] | None = None
+) -> Tree:
     """`base`: the placement report before the first step. A step's answers are after it."""
     return {
         "apiVersion": API,
         "kind": "ScenarioReport",
         "base": base,
-        "steps": [_step(step) for step in steps],
+        "steps": [_step(step, recorded or {}) for step in steps],
         "exitCode": exit_code,
     }
 
 
-def _step(step: Comparison) -> Tree:
+def _step(step: Comparison, recorded: Mapping[str, Sequence[str]]) -> Tree:
     return {
         "name": step.name,
         "edits": list(step.edits),
-        "workloads": [_answer(answer, step.after.as_of, {}) for answer in step.after.answers],
+        "workloads": [_answer(answer, step.after.as_of, recorded) for answer in step.after.answers],
         "changed": list(_changed(step)),
         "unmet": [
             {"workload": one.workload, "what": one.what, "expected": one.expected, "found": one.found}

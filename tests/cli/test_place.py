@@ -85,6 +85,25 @@ class TestManifests:
         assert ran.report["passedOver"] == {"ConfigMap": 1, "Service": 2}
         assert "note: passed over, since no pods come of them: 1 ConfigMap, 2 Service" in ran.err
 
+    def test_json_documents_one_after_the_other(self, run: Run, folder: Path, four: list[str]) -> None:
+        texts = [json.dumps(fleet.jobset(name)) for name in ("first", "second")]
+        (folder / "all.json").write_text("\n".join(texts))
+        ran = run("all.json", *four, "-o", "json")
+        found = [(workload["name"], workload["source"]["line"]) for workload in ran.report["workloads"]]
+        assert found == [("first", 1), ("second", 2)]
+
+    def test_one_object_given_twice_is_one(self, run: Run, train: Path, folder: Path, four: list[str]) -> None:
+        """As with kubectl apply the last one counts; a generated name is another one each time."""
+        larger = fleet.write(folder / "larger.yaml", fleet.jobset(workers=3))
+        ran = run(train, larger, *four, "-o", "json")
+        (only,) = ran.report["workloads"]
+        assert (only["source"]["file"], only["roles"][1]["replicas"]) == (str(larger), 3)
+        assert "note: JobSet default/llama is given again in " in ran.err
+        generated = fleet.jobset(gpus=1)
+        generated["metadata"] = {"generateName": "run-"}
+        twice = fleet.write(folder / "twice.yaml", generated, generated)
+        assert len(run(twice, *four, "-o", "json").report["workloads"]) == 2
+
     def test_a_selector_chooses_workloads(self, run: Run, folder: Path, four: list[str]) -> None:
         ours = fleet.jobset("ours", {"metadata": {"labels": {"team": "ml"}}})
         fleet.write(folder / "all.yaml", ours, fleet.jobset("theirs"))
@@ -263,6 +282,12 @@ class TestExitCodes:
         assert (ran.code, ran.out) == (2, "")
         assert "must not be negative: -1" in ran.err
         assert "nowhere" not in ran.err
+
+    def test_faulty_workloads_alone_are_in_the_report(self, run: Run, folder: Path) -> None:
+        faulty = fleet.write(folder / "faulty.yaml", fleet.jobset("faulty", workers=-1))
+        (found,) = run(faulty, "--from-snapshot", "nowhere.json", "-o", "json").report["workloads"]
+        assert (found["choice"], found["clusters"]) == (None, [])
+        assert "must not be negative" in found["errors"][0]["text"]
 
 
 class TestAges:
