@@ -459,3 +459,9 @@ def test_nodes_that_kube_scheduler_avoids_as_we_do_leave_the_order_free() -> Non
 )
 def test_a_node_that_the_template_names(name: str, why: str) -> None:
     assert verdict(gang_of(2, gpu=8, fields={"node_name": name}), cluster(nodes(2, gpu=8))).why == why
+
+
+def test_an_amount_that_is_cut_off_is_told_as_such() -> None:
+    assert verdict(gang_of(1, memory="16Ei"), cluster(nodes(1))).why == (
+        "no usable node is large enough: one worker pod needs 1Ei or more memory, the largest has 512Gi"
+    )

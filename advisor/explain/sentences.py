@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from advisor.cluster import Gap
 from advisor.quantity import canonical, readable
-from advisor.resources import PODS
+from advisor.resources import MOST, PODS
 from advisor.verdict import ANY_ORDER, NOTES, Answer, Change, Reason, Verdict
 
 PLAIN: Mapping[str, str] = {
@@ -141,7 +141,12 @@ def _amounts(resource: str, *amounts: int | None) -> list[str]:
     known = [amount for amount in amounts if amount is not None]
     texts = {readable(resource, amount) for amount in known}
     write = readable if len(texts) == len(set(known)) else canonical
-    return ["?" if amount is None else write(resource, amount) for amount in amounts]
+    return ["?" if amount is None else _bounded(write(resource, amount), amount) for amount in amounts]
+
+
+def _bounded(text: str, amount: int) -> str:
+    """Absurd amounts are cut off where sums of a few would overflow."""
+    return f"{text} or more" if amount >= MOST else text
 
 
 def _noun(resource: str) -> str:
