@@ -8,7 +8,7 @@ from functools import cached_property
 from advisor import explain, fit, model
 from advisor.assume import assume
 from advisor.cluster import ClusterSnapshot
-from advisor.diagnosis import AS_READ, Diagnosis, World
+from advisor.diagnosis import AS_READ, Diagnosis, PodShape, World
 from advisor.explain.choice import Footprint
 from advisor.problem import Outcome, Problem
 from advisor.question import Question
@@ -30,18 +30,17 @@ def accelerator(workload: Workload, question: Question) -> str:
 
 @dataclass
 class Trial:
-    """One workload on one cluster: what `fit` found, and `model` asked about it, each world once."""
+    """One workload on one cluster: what `fit` finds, and `model` asked about it, each world once, when it is needed."""
 
     workload: Workload
     cluster: ClusterSnapshot
     question: Question
-    diagnosis: Diagnosis
     outcomes: dict[World, Outcome] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, workload: Workload, cluster: ClusterSnapshot, question: Question) -> Trial:
-        assume_namespace = cluster.name in question.assume_namespaces
-        return cls(workload, cluster, question, fit.examine(workload, cluster, question.accelerators, assume_namespace))
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        assume_namespace = self.cluster.name in self.question.assume_namespaces
+        return fit.examine(self.workload, self.cluster, self.question.accelerators, assume_namespace)
 
     @property
     def search(self) -> model.Search:
@@ -95,11 +94,14 @@ class Trial:
     def sizes(self, outcome: Outcome) -> dict[str, int]:
         return {found.role.name: outcome.sizes.get(r, 0) for r, found in enumerate(self.diagnosis.roles)}
 
+    @property
+    def shapes(self) -> dict[str, PodShape]:
+        """The pods by role, as this cluster would admit them."""
+        return {found.role.name: found.shape for found in self.diagnosis.roles}
+
     def assumed(self, verdict: Verdict) -> ClusterSnapshot:
         """The cluster once this workload's pods are on it."""
-        shapes = {found.role.name: found.shape for found in self.diagnosis.roles}
-        placement = verdict.placement or Placement({})
-        return assume(self.cluster, placement, shapes, self.diagnosis.charges)
+        return assume(self.cluster, verdict.placement or Placement({}), self.shapes, self.diagnosis.charges)
 
     def footprint(self) -> Footprint:
         if not self.diagnosis.roles:

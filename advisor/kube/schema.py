@@ -48,31 +48,33 @@ Seconds = Annotated[float, BeforeValidator(_seconds)]
 Text = Annotated[str, Field(min_length=1)]
 
 
-class _Model(BaseModel):
+class Model(BaseModel):
+    """A mapping that people write: keys in camel case, none that is not known, and no text taken for a number."""
+
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel)
 
 
-class _Defaults(_Model):
+class _Defaults(Model):
     timeout: Seconds = 20.0
     max_age: Seconds = 30.0
 
 
-class _Preference(_Model):
+class _Preference(Model):
     label: Text
     value: str
 
 
-class _Policy(_Model):
+class _Policy(Model):
     strategy: Literal["pack", "spread", "cost", "headroom"] = "pack"
     prefer: list[_Preference] = []
     allow_reduced: bool = False
 
 
-class _Assume(_Model):
+class _Assume(Model):
     namespaces: Literal["create"] | None = None
 
 
-class _Cluster(_Model):
+class _Cluster(Model):
     name: Text
     kubeconfig: Text | None = None
     context: Text | None = None
@@ -83,7 +85,7 @@ class _Cluster(_Model):
     assume: _Assume = _Assume()
 
 
-class _ClusterList(_Model):
+class _ClusterList(Model):
     api_version: Literal["wm-place/v1"]
     kind: Literal["ClusterList"]
     defaults: _Defaults = _Defaults()
@@ -91,13 +93,13 @@ class _ClusterList(_Model):
     clusters: list[_Cluster] = []
 
 
-class _Label(_Model):
+class _Label(Model):
     key: Text
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
     values: list[str] = []
 
 
-class _Sign(_Model):
+class _Sign(Model):
     resource: Text
     means: Literal["time-sliced", "one-per-container", "reconfiguring", "split"]
     label: _Label | None = None
@@ -110,7 +112,7 @@ class _Sign(_Model):
         return self
 
 
-class _Catalogue(_Model):
+class _Catalogue(Model):
     api_version: Literal["wm-place/v1"]
     kind: Literal["AcceleratorCatalog"]
     resources: list[Text]
@@ -123,7 +125,7 @@ def cluster_file(document: Document) -> ClusterFile:
     faults = Faults()
     with document.faults():
         with faults.collect():
-            found = _checked(_ClusterList, document.data)
+            found = checked(_ClusterList, document.data)
         for check in (_check_names, _check_ways):
             check(_entries(document.data), faults)
         faults.raise_if_any()
@@ -190,7 +192,7 @@ def _entry(cluster: _Cluster, folder: FilePath) -> ClusterEntry:
 def accelerators(document: Document) -> Accelerators:
     """The catalogue of accelerators. Raises InputError with every fault placed."""
     with document.faults():
-        found = _checked(_Catalogue, document.data)
+        found = checked(_Catalogue, document.data)
     return Accelerators(tuple(found.resources), tuple(found.products), tuple(_sign(sign) for sign in found.signs))
 
 
@@ -200,7 +202,8 @@ def _sign(found: _Sign) -> Sign:
     return Sign(mark, label, found.annotation or "")
 
 
-def _checked(model: type[M], data: Any) -> M:
+def checked(model: type[M], data: Any) -> M:
+    """The data as `model`. Raises InputError with every fault at its path."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
