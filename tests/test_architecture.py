@@ -59,7 +59,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("*schema.py",),
     "pydantic_core": ("*schema.py",),
     "rich": ("commands/progress.py",),
-    "starlette": ("server/http.py", "server/bodies.py"),
+    "starlette": ("server/http.py", "server/bodies.py", "server/serving.py"),
     "uvicorn": ("server/serving.py",),
     "yaml": ("files.py",),
     "numpy": (
