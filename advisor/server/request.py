@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from advisor.definitions import plain
-from advisor.errors import Faults, InputError
+from advisor.errors import Faults, InputError, at
 from advisor.server.reservations import Key
 
 API = "admission.k8s.io/v1"
@@ -57,9 +57,10 @@ def _request(found: Mapping[str, Any]) -> Request:
         with faults.collect():
             texts[key] = plain.text(found, key)
     kind: dict[str, str] = {}
-    with faults.collect("kind"):
+    with faults.collect():
         stated = plain.mapping(found, "kind")
-        kind = {key: plain.text(stated, key) for key in ("group", "kind")}
+        with at("kind"):
+            kind = {key: plain.text(stated, key) for key in ("group", "kind")}
     objects: dict[str, Mapping[str, Any] | None] = {}
     for key in ("object", "oldObject"):
         objects[key] = found.get(key)

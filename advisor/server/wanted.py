@@ -30,10 +30,12 @@ def wanted(request: Request, catalog: Catalog) -> Wanted | None:
     if request.subresource or request.operation == CONNECT or _is_child(request.object):
         return None
     new = _workload(request.object, request, catalog)
-    if new is None or not new.pods:
+    if new is None:
         return None
     if new.faults:
         raise InputError.of(new.faults)
+    if not new.pods:
+        return None
     if request.operation == CREATE:
         return Wanted(new)
     more = _more(_before(request, catalog), new)
