@@ -14,7 +14,7 @@ from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server.request import CONNECT, CREATE, Request
-from advisor.workload import GangGroup, Role, Workload
+from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,21 @@ def _is_child(found: Mapping[str, Any] | None) -> bool:
 
 def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
     """None for kinds without a definition."""
-    text = Source("object", "")
-    namespace = request.namespace or "default"
-    read = reading.read([Document(found, text, 0, Where("object"))], catalog, namespace)
-    return next((replace(one, name=request.name or one.name) for one in read.workloads), None)
+    document = Document(found, Source("object", ""), 0, Where("object"))
+    read = reading.read([document], catalog, request.namespace or "default")
+    return next((_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads), None)
+
+
+def _anywhere(workload: Workload, found: Mapping[str, Any] | None) -> Workload:
+    """Without the labels in which this API server has written the object's uid: in another cluster it has another."""
+    metadata = found.get("metadata") if found else None
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    roles = (replace(role, template=_without(role.template, uid)) for role in workload.roles)
+    return replace(workload, roles=tuple(roles)) if uid else workload
+
+
+def _without(template: PodTemplate, uid: object) -> PodTemplate:
+    return replace(template, labels=tuple((key, value) for key, value in template.labels if value != uid))
 
 
 def _before(request: Request, catalog: Catalog) -> Workload | None:

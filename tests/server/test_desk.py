@@ -112,3 +112,11 @@ def test_a_cluster_whose_reads_fail_is_judged_by_what_was_read_last() -> None:
     assert decision.warnings[1] == "wm-place: eu not judged: was last read 61s ago; since then: cluster: forbidden"
     here.read(cluster(nodes=nodes(2, gpu=8), name="eu"))
     assert here.review(creation(job("b"))).word == "fits"
+
+
+def test_the_uid_of_the_object_here_is_not_looked_for_there() -> None:
+    here, stamped = two_nodes(), job("a", uid="17")
+    stamped["spec"]["template"]["metadata"]["labels"] = {"controller-uid": "17"}
+    here.review(creation(stamped))
+    here.read(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", labels=MINE, gpu=8)], name="eu"))
+    assert here.held == 0

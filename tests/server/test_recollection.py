@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def ask(memo: Recollection, asked: Question) -> None:
     assert repr(advise(asked, memo)) == repr(advise(asked))
 
 
-def gang(name: str, **facts: object) -> Workload:
+def gang(name: str, **facts: Any) -> Workload:
     return workload(role("worker", 2, gpu=8, **facts), name=name)
 
 

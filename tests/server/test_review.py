@@ -81,8 +81,8 @@ def test_a_cluster_that_was_never_read_is_named() -> None:
 
 # -- what nobody asks about -------------------------------------------------------------------------------------------
 
-CHILD = {"ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "1", "controller": True}]}
-OWNED = {"ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "1"}]}
+CHILD: Any = {"ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "1", "controller": True}]}
+OWNED: Any = {"ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "1"}]}
 
 
 @pytest.mark.parametrize(
