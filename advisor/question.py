@@ -29,7 +29,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Workloads in the order of arrival, and the clusters as they were. Equal questions have equal answers."""
+    """Workloads in the order of arrival, and the clusters as they were. Equal questions have equal answers.
+
+    `suggest`: are changes that would make room to be looked for? They cost more than all the rest of a no.
+    """
 
     workloads: tuple[Workload, ...]
     clusters: tuple[ClusterSnapshot, ...]
@@ -38,3 +41,4 @@ class Question:
     accelerators: Accelerators = field(default_factory=Accelerators)
     limits: Limits = field(default_factory=Limits)
     assume_namespaces: frozenset[str] = frozenset()
+    suggest: bool = True

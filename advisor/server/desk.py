@@ -109,10 +109,19 @@ class Desk:
         now = self.look()
         return self.snapshots(self.reservations, now), now
 
-    def question(self, workloads: Iterable[Workload], clusters: tuple[ClusterSnapshot, ...], now: datetime) -> Question:
+    def question(
+        self, workloads: Iterable[Workload], clusters: tuple[ClusterSnapshot, ...], now: datetime, *, suggest: bool
+    ) -> Question:
         rules = self._rules
         return Question(
-            tuple(workloads), clusters, rules.policy, now, rules.accelerators, rules.limits, rules.assume_namespaces
+            workloads=tuple(workloads),
+            clusters=clusters,
+            policy=rules.policy,
+            as_of=now,
+            accelerators=rules.accelerators,
+            limits=rules.limits,
+            assume_namespaces=rules.assume_namespaces,
+            suggest=suggest,
         )
 
     def advice(self, workload: Workload, question: Question) -> Advice:
@@ -170,4 +179,4 @@ class _Asking:
             workload = replace(workload, api_version=A_POD[0], kind=A_POD[1])
             home = {one.cluster for one in self.standing.of(self.request.key)}
             clusters = tuple(one for one in clusters if not home or one.name in home)
-        return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now))
+        return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now, suggest=False))

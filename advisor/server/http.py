@@ -129,7 +129,7 @@ class Doors:
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(self.placing, placing.manifest, body, self.rules.catalog, namespace)
         clusters, now = await loop.run_in_executor(self.deciding, self.desk.standing)
-        question = self.desk.question(found.reading.workloads, clusters, now)
+        question = self.desk.question(found.reading.workloads, clusters, now, suggest=True)
         return await loop.run_in_executor(self.placing, placing.report, found, question)
 
     async def _clusters(self, asked: Request) -> Response:

@@ -27,7 +27,7 @@ class Wanted:
 
 def wanted(request: Request, catalog: Catalog) -> Wanted | None:
     """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read."""
-    if request.subresource or request.operation == CONNECT or _is_child(request.object):
+    if request.subresource or request.operation == CONNECT or _is_child(request.object) or _is_the_same(request):
         return None
     new = _workload(request.object, request, catalog)
     if new is None:
@@ -40,6 +40,15 @@ def wanted(request: Request, catalog: Catalog) -> Wanted | None:
         return Wanted(new)
     more = _more(_before(request, catalog), new)
     return Wanted(more, additional=True) if more else None
+
+
+def _is_the_same(request: Request) -> bool:
+    """Do both objects say the same, whatever is written on them and about them? Most updates are of that kind."""
+    return request.object is not None and request.old is not None and _said(request.object) == _said(request.old)
+
+
+def _said(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 
 def _is_child(found: Mapping[str, Any] | None) -> bool:
