@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -79,7 +78,7 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
     return replace(verdict, verdict=kind, largest=largest, reasons=reasons, changes=changes)
 
 
-def _changes(trial: Trial, verdict: Verdict, largest: Mapping[str, int]) -> tuple[Change, ...]:
+def _changes(trial: Trial, verdict: Verdict, largest: dict[str, int]) -> tuple[Change, ...]:
     """While there are doubts no change is suggested: with it the answer would still not be a yes."""
     return explain.changes(trial.case(), largest) if trial.question.suggest and not verdict.doubts else ()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from advisor.errors import Fault, InputError, Where
 
-EVERY = 5.0
+EVERY = 2.0
 """Seconds between two looks at the files. A mounted Secret arrives within a minute anyway."""
 
 

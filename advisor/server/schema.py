@@ -41,7 +41,7 @@ class _ServerConfig(Model):
     listen: _Listen = _Listen()
     tls: _Tls
     clusters: Text
-    definitions: tuple[Text, ...] = ()
+    definitions: list[Text] = Field(default=[])
     refresh: Seconds = 15.0
     max_age: Seconds = 60.0
     deadline: Seconds = 3.0
@@ -76,7 +76,10 @@ def _check_times(found: _ServerConfig) -> None:
     faults = Faults()
     if found.max_age <= found.refresh:
         hint = "every snapshot would count as stale before the next one comes"
-        faults.add("should be longer than refresh", "maxAge", hint=hint)
+        if "refresh" in found.model_fields_set:
+            faults.add(f"should be shorter than maxAge ({found.max_age:g}s)", "refresh", hint=hint)
+        else:
+            faults.add(f"should be longer than refresh ({found.refresh:g}s)", "maxAge", hint=hint)
     if found.deadline >= LONGEST_TIMEOUT:
         hint = f"an API server waits no longer than {LONGEST_TIMEOUT:g}s for a webhook"
         faults.add(f"should be shorter than {LONGEST_TIMEOUT:g}s", "deadline", hint=hint)
