@@ -35,7 +35,7 @@ def decide(workload: Workload, trials: Mapping[str, Trial], question: Question, 
     footprints = {name: one.footprint for name, one in found.items()}
     labels = {cluster.name: cluster.labels for cluster in question.clusters}
     choice = explain.choose(list(verdicts.values()), footprints, labels, question.policy)
-    if choice and choice.verdict == FITS and choice.placement and choice.placement.assignment:
+    if question.thorough and choice and choice.verdict == FITS and choice.placement and choice.placement.assignment:
         placement = trials[choice.cluster].arranged(choice.placement.assurance)
         choice = verdicts[choice.cluster] = replace(choice, placement=placement)
     ranked = explain.rank(list(verdicts.values()), choice)

@@ -80,7 +80,7 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
 
 def _changes(trial: Trial, verdict: Verdict, largest: dict[str, int]) -> tuple[Change, ...]:
     """While there are doubts no change is suggested: with it the answer would still not be a yes."""
-    return explain.changes(trial.case(), largest) if trial.question.suggest and not verdict.doubts else ()
+    return explain.changes(trial.case(), largest) if trial.question.thorough and not verdict.doubts else ()
 
 
 def _elastic(trial: Trial) -> bool:

@@ -31,7 +31,8 @@ class Limits:
 class Question:
     """Workloads in the order of arrival, and the clusters as they were. Equal questions have equal answers.
 
-    `suggest`: are changes that would make room to be looked for? They cost more than all the rest of a no.
+    `thorough`: is it worth working out which changes would make room, and which of the possible assignments disturbs
+    least? Both cost more than to know that there is one.
     """
 
     workloads: tuple[Workload, ...]
@@ -41,4 +42,4 @@ class Question:
     accelerators: Accelerators = field(default_factory=Accelerators)
     limits: Limits = field(default_factory=Limits)
     assume_namespaces: frozenset[str] = frozenset()
-    suggest: bool = True
+    thorough: bool = True

@@ -25,7 +25,7 @@ from tests.server.served import Served
 from tests.servers.processes import Processes
 
 CLUSTERS, NODES = 20, 1_000
-RATE, SECONDS = 50, 24
+RATE, SECONDS = 50, 60
 CLIENTS = 16
 LAG = 200
 """So many reviews after its creation an object is deleted."""

@@ -378,3 +378,16 @@ def test_a_quota_without_limits_is_no_doubt() -> None:
     empty = quota("empty", hard={}, uncounted=True)
     other = quota("other", hard={"count/secrets": 5}, uncounted=True)
     assert verdict(gang_of(1, gpu=8), cluster(nodes(1, gpu=8), quotas=[empty, other])).verdict == "fits"
+
+
+@pytest.mark.parametrize("gpu", [4, 8, 16])
+def test_a_hasty_answer_says_the_same_with_less(gpu: int) -> None:
+    asked = question(workload(role("worker", 3, gpu=gpu)), cluster(nodes=nodes(2, gpu=8)))
+    whole, hasty = (advise(replace(asked, thorough=thorough)).answers[0].verdicts[0] for thorough in (True, False))
+    assert (hasty.verdict, hasty.reasons, hasty.largest, hasty.why) == (
+        whole.verdict,
+        whole.reasons,
+        whole.largest,
+        whole.why,
+    )
+    assert hasty.changes == ()

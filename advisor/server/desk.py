@@ -92,7 +92,10 @@ class Desk:
         return now
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
-        """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace."""
+        """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
+
+        What is deleted is gone however late that is heard.
+        """
         now = self.look()
         standing = self.reservations
         if request.operation in (CREATE, DELETE):
@@ -100,7 +103,7 @@ class Desk:
         strictness = self._rules.strictness if enforced else None
         asking = _Asking(self, standing, request, now)
         decision = review(request, self._rules.catalog, asking.ask, strictness)
-        if ticket.claim() and not request.dry_run:
+        if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
 
@@ -110,7 +113,7 @@ class Desk:
         return self.snapshots(self.reservations, now), now
 
     def question(
-        self, workloads: Iterable[Workload], clusters: tuple[ClusterSnapshot, ...], now: datetime, *, suggest: bool
+        self, workloads: Iterable[Workload], clusters: tuple[ClusterSnapshot, ...], now: datetime, *, thorough: bool
     ) -> Question:
         rules = self._rules
         return Question(
@@ -121,7 +124,7 @@ class Desk:
             accelerators=rules.accelerators,
             limits=rules.limits,
             assume_namespaces=rules.assume_namespaces,
-            suggest=suggest,
+            thorough=thorough,
         )
 
     def advice(self, workload: Workload, question: Question) -> Advice:
@@ -179,4 +182,4 @@ class _Asking:
             workload = replace(workload, api_version=A_POD[0], kind=A_POD[1])
             home = {one.cluster for one in self.standing.of(self.request.key)}
             clusters = tuple(one for one in clusters if not home or one.name in home)
-        return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now, suggest=False))
+        return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now, thorough=False))

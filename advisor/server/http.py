@@ -106,8 +106,8 @@ class Doors:
         return None if not done and ticket.claim() else await future
 
     def _decide(self, found: request.Request, enforced: bool, ticket: Ticket) -> Decision:
-        if ticket.claimed:
-            return review.broken()
+        if ticket.claimed and found.operation != request.DELETE:
+            return review.undecided(self.deadline)
         try:
             return self.desk.review(found, enforced, ticket)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not keep an object out
@@ -129,7 +129,7 @@ class Doors:
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(self.placing, placing.manifest, body, self.rules.catalog, namespace)
         clusters, now = await loop.run_in_executor(self.deciding, self.desk.standing)
-        question = self.desk.question(found.reading.workloads, clusters, now, suggest=True)
+        question = self.desk.question(found.reading.workloads, clusters, now, thorough=True)
         return await loop.run_in_executor(self.placing, placing.report, found, question)
 
     async def _clusters(self, asked: Request) -> Response:

@@ -72,6 +72,14 @@ def test_what_comes_too_late_leaves_no_trace() -> None:
     assert here.held == 0
 
 
+def test_a_deletion_that_is_heard_late_frees_all_the_same() -> None:
+    here, ticket = two_nodes(), Ticket()
+    here.review(creation(job("a", pods=2)))
+    assert ticket.claim()
+    here.review(removal(job("a", pods=2)), ticket=ticket)
+    assert here.held == 0
+
+
 def test_what_is_refused_or_fits_nowhere_holds_nothing() -> None:
     here = two_nodes()
     here.review(creation(job("a", pods=3)))
