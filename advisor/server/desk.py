@@ -77,14 +77,19 @@ class Desk:
         self.reservations = Reservations()
         self._snapshots, self._rules, self._clock = snapshots, rules, clock
         self._memo = Recollection()
+        self._latest: tuple[Latest, ...] = ()
         self._seen: dict[str, ClusterSnapshot] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
-        """Takes in what has changed: holds whose time is up, and pods that have appeared. Returns the time."""
+        """Takes in what has changed: holds whose time is up, and pods that have appeared. Returns the time.
+
+        What is decided next looks at these snapshots, and at none that comes in meanwhile.
+        """
         now = self._clock()
         left = self.reservations.at(now)
-        for latest in self._snapshots.latest():
+        self._latest = self._snapshots.latest()
+        for latest in self._latest:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 self._seen[latest.name] = latest.good
                 left = left.seen(latest.good)
@@ -98,7 +103,7 @@ class Desk:
         """
         now = self.look()
         standing = self.reservations
-        if request.operation in (CREATE, DELETE):
+        if request.operation in (CREATE, DELETE) and not request.subresource:
             standing = standing.without(request.key)
         strictness = self._rules.strictness if enforced else None
         asking = _Asking(self, standing, request, now)
@@ -134,7 +139,7 @@ class Desk:
 
     def snapshots(self, standing: Reservations, now: datetime) -> tuple[ClusterSnapshot, ...]:
         """Every cluster with these holds charged; the same object for as long as nothing has changed."""
-        return tuple(self._charged(latest, standing.on(latest.name), now) for latest in self._snapshots.latest())
+        return tuple(self._charged(latest, standing.on(latest.name), now) for latest in self._latest)
 
     def _charged(self, latest: Latest, holds: tuple[Hold, ...], now: datetime) -> ClusterSnapshot:
         stale = latest.stale(now, self._rules.max_age)

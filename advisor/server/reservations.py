@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from advisor.assume import assume
 from advisor.cluster import ClusterSnapshot
@@ -81,17 +82,24 @@ def hold(
     return replace(made, passed={labels: pods.total for labels, pods in there.items() if made.roles(labels)})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reservations:
     """All holds, in the order in which they were made."""
 
     holds: tuple[Hold, ...] = ()
 
+    @cached_property
+    def _by_cluster(self) -> Mapping[str, tuple[Hold, ...]]:
+        found: dict[str, list[Hold]] = {}
+        for one in self.holds:
+            found.setdefault(one.cluster, []).append(one)
+        return {name: tuple(holds) for name, holds in found.items()}
+
     def of(self, key: Key) -> tuple[Hold, ...]:
         return tuple(one for one in self.holds if one.key == key)
 
     def on(self, cluster: str) -> tuple[Hold, ...]:
-        return tuple(one for one in self.holds if one.cluster == cluster)
+        return self._by_cluster.get(cluster, ())
 
     def plus(self, made: Hold) -> Reservations:
         return Reservations((*self.holds, made)) if made.pods else self

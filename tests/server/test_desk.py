@@ -128,3 +128,10 @@ def test_the_uid_of_the_object_here_is_not_looked_for_there() -> None:
     here.review(creation(stamped))
     here.read(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", labels=MINE, gpu=8)], name="eu"))
     assert here.held == 0
+
+
+def test_a_subresource_of_the_same_name_frees_nothing() -> None:
+    here = two_nodes()
+    here.review(creation(job("a", pods=2)))
+    here.review(removal(job("a", pods=2), subResource="status"))
+    assert here.held == 2
