@@ -8,19 +8,20 @@ from dataclasses import replace
 from advisor import explain
 from advisor.cluster import ClusterSnapshot
 from advisor.judge import judge
+from advisor.memo import FORGETFUL, Judged, Memo
 from advisor.question import Question
 from advisor.trial import Trial, accelerator, stay_assured
 from advisor.verdict import ANY_ORDER, FITS, THIS_ASSIGNMENT, Answer, Report, Verdict
 from advisor.workload import Workload
 
 
-def advise(question: Question) -> Report:
+def advise(question: Question, memo: Memo = FORGETFUL) -> Report:
     """Every workload on every cluster, in order of arrival; what one is given is charged before the next is asked."""
     clusters = question.clusters
     answers = []
     for workload in question.workloads:
-        trials = {cluster.name: Trial.of(workload, cluster, question) for cluster in clusters}
-        answer = decide(workload, trials, question)
+        trials = {cluster.name: Trial(workload, cluster, question) for cluster in clusters}
+        answer = decide(workload, trials, question, memo)
         answers.append(answer)
         if answer.choice and workload is not question.workloads[-1]:
             chosen = trials[answer.choice.cluster]
@@ -30,13 +31,14 @@ def advise(question: Question) -> Report:
     return Report(question.as_of, tuple(explain.tell(answer) for answer in _assured_together(answers, question)))
 
 
-def decide(workload: Workload, trials: Mapping[str, Trial], question: Question) -> Answer:
+def decide(workload: Workload, trials: Mapping[str, Trial], question: Question, memo: Memo = FORGETFUL) -> Answer:
     """A verdict for every cluster, and the one that is chosen."""
-    verdicts = {name: judge(trial) for name, trial in trials.items()}
-    footprints = {name: trial.footprint() for name, trial in trials.items()}
+    found = {name: memo.recall(trial, _judged) for name, trial in trials.items()}
+    verdicts = {name: one.verdict for name, one in found.items()}
+    footprints = {name: one.footprint for name, one in found.items()}
     labels = {cluster.name: cluster.labels for cluster in question.clusters}
     choice = explain.choose(list(verdicts.values()), footprints, labels, question.policy)
-    if choice and choice.verdict == FITS and choice.placement and choice.placement.assignment:
+    if question.thorough and choice and choice.verdict == FITS and choice.placement and choice.placement.assignment:
         placement = trials[choice.cluster].arranged(choice.placement.assurance)
         choice = verdicts[choice.cluster] = replace(choice, placement=placement)
     ranked = explain.rank(list(verdicts.values()), choice)
@@ -70,3 +72,7 @@ def _assured(answer: Answer, choice: Verdict, assurance: str) -> Answer:
     changed = replace(choice, placement=replace(choice.placement, assurance=assurance))
     verdicts = tuple(changed if verdict is choice else verdict for verdict in answer.verdicts)
     return replace(answer, verdicts=verdicts, choice=changed)
+
+
+def _judged(trial: Trial) -> Judged:
+    return Judged(judge(trial), trial.footprint())

@@ -395,6 +395,19 @@ def snapshot(**given: Any) -> Result:
 
 
 @cli.command()
+@_options(
+    "What is served",
+    _row("--config", default="", required=True, type=_FILE, metavar="FILE", help="A server.yaml; see docs/server.md."),
+)
+@_common
+def serve(**given: Any) -> Result:
+    """Answer admission reviews and placement questions over HTTPS, until told to end."""
+    from advisor.commands import serve
+
+    return serve.run(given["config"])
+
+
+@cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> Result:
     """Print a completion script for a shell.

@@ -10,7 +10,7 @@ from advisor import explain, model
 from advisor.cluster import Mask
 from advisor.diagnosis import EMPTIED, HOPEFUL, World
 from advisor.trial import Trial
-from advisor.verdict import ANY_ORDER, FITS, FULL, NEVER, REDUCED, UNKNOWN, Placement, Reason, Verdict
+from advisor.verdict import ANY_ORDER, FITS, FULL, NEVER, REDUCED, UNKNOWN, Change, Placement, Reason, Verdict
 
 BLINDLY_OPENED = frozenset({"taint", "node-affinity"})
 """Rules that a queue of the cluster may lift, by tolerations or labels that it adds to the pods."""
@@ -57,15 +57,12 @@ def _refused(trial: Trial, verdict: Verdict) -> Verdict:
     nothing = {found.role.name: 0 for found in trial.diagnosis.roles}
     if trial.cluster.gap("limitranges") and {reason.code for reason in refusals} <= CURED_BY_LIMITRANGE:
         return replace(verdict, doubts=(*verdict.doubts, *refusals), largest=nothing)
-    changes = () if verdict.doubts else explain.changes(trial.case(), nothing)
+    changes = _changes(trial, verdict, nothing)
     return replace(verdict, verdict=NEVER, reasons=explain.reasons(trial.case()), largest=nothing, changes=changes)
 
 
 def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
-    """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits.
-
-    While there are doubts no change is suggested: with it the answer would still not be a yes.
-    """
+    """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits."""
     largest = trial.sizes(model.largest(trial.problem, trial.search))
     doubts = _doubts_that_hide_room(trial)
     if doubts:
@@ -77,8 +74,13 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
         placement = None if verdict.doubts else trial.placement(smaller)
         return replace(verdict, verdict=kind, placement=placement, largest=largest, reasons=reasons)
     kind = FULL if _would_fit_emptied(trial) else NEVER
-    changes = () if verdict.doubts else explain.changes(trial.case(), largest)
+    changes = _changes(trial, verdict, largest)
     return replace(verdict, verdict=kind, largest=largest, reasons=reasons, changes=changes)
+
+
+def _changes(trial: Trial, verdict: Verdict, largest: dict[str, int]) -> tuple[Change, ...]:
+    """While there are doubts no change is suggested: with it the answer would still not be a yes."""
+    return explain.changes(trial.case(), largest) if trial.question.thorough and not verdict.doubts else ()
 
 
 def _elastic(trial: Trial) -> bool:

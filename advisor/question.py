@@ -29,7 +29,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Workloads in the order of arrival, and the clusters as they were. Equal questions have equal answers."""
+    """Workloads in the order of arrival, and the clusters as they were. Equal questions have equal answers.
+
+    `thorough`: is it worth working out which changes would make room, and which of the possible assignments disturbs
+    least? Both cost more than to know that there is one.
+    """
 
     workloads: tuple[Workload, ...]
     clusters: tuple[ClusterSnapshot, ...]
@@ -38,3 +42,4 @@ class Question:
     accelerators: Accelerators = field(default_factory=Accelerators)
     limits: Limits = field(default_factory=Limits)
     assume_namespaces: frozenset[str] = frozenset()
+    thorough: bool = True

@@ -9,13 +9,13 @@ from functools import cached_property
 from advisor import explain, fit, model
 from advisor.assume import assume
 from advisor.cluster import ClusterSnapshot
-from advisor.diagnosis import AS_READ, Diagnosis, World
+from advisor.diagnosis import AS_READ, Diagnosis, PodShape, World
 from advisor.explain.choice import Footprint
 from advisor.problem import Outcome, Problem
 from advisor.question import Question
 from advisor.surgery import with_copies
 from advisor.verdict import ANY_ORDER, THIS_ASSIGNMENT, Placement, Verdict
-from advisor.workload import Workload
+from advisor.workload import Stage, Workload
 
 BLINDLY_USED = frozenset(
     {"shared-gpu", "gpu-sharing-limit", "gpu-reconfiguring", "hami-split", "admission-toleration"}
@@ -33,18 +33,17 @@ def accelerator(workload: Workload, question: Question) -> str:
 
 @dataclass
 class Trial:
-    """One workload on one cluster: what `fit` found, and `model` asked about it, each world once."""
+    """One workload on one cluster: what `fit` finds, and `model` asked about it, each world once, when it is needed."""
 
     workload: Workload
     cluster: ClusterSnapshot
     question: Question
-    diagnosis: Diagnosis
     outcomes: dict[World, Outcome] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, workload: Workload, cluster: ClusterSnapshot, question: Question) -> Trial:
-        assume_namespace = cluster.name in question.assume_namespaces
-        return cls(workload, cluster, question, fit.examine(workload, cluster, question.accelerators, assume_namespace))
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        assume_namespace = self.cluster.name in self.question.assume_namespaces
+        return fit.examine(self.workload, self.cluster, self.question.accelerators, assume_namespace)
 
     @property
     def search(self) -> model.Search:
@@ -74,7 +73,7 @@ class Trial:
 
     def fits_with(self, like: str, count: int) -> bool:
         """Does the gang fit with so many new nodes like one that is there, each with a name of its own?"""
-        grown = Trial.of(self.workload, with_copies(self.cluster, like, count), self.question)
+        grown = Trial(self.workload, with_copies(self.cluster, like, count), self.question)
         return not grown.diagnosis.refusals and grown.place().complete
 
     def case(self) -> explain.Case:
@@ -109,12 +108,19 @@ class Trial:
     def sizes(self, outcome: Outcome) -> dict[str, int]:
         return {found.role.name: outcome.sizes.get(r, 0) for r, found in enumerate(self.diagnosis.roles)}
 
+    @property
+    def shapes(self) -> dict[str, PodShape]:
+        """The pods by role, as this cluster would admit them."""
+        return {found.role.name: found.shape for found in self.diagnosis.roles}
+
+    @property
+    def stages(self) -> dict[str, Stage]:
+        return {found.role.name: found.role.stage for found in self.diagnosis.roles}
+
     def assumed(self, verdict: Verdict, cluster: ClusterSnapshot | None = None) -> ClusterSnapshot:
         """The cluster once this workload's pods are on it; `cluster`: another snapshot of the same one."""
-        shapes = {found.role.name: found.shape for found in self.diagnosis.roles}
         placement = verdict.placement or Placement({})
-        stages = {found.role.name: found.role.stage for found in self.diagnosis.roles}
-        return assume(cluster or self.cluster, placement, shapes, self.diagnosis.charges, stages)
+        return assume(cluster or self.cluster, placement, self.shapes, self.diagnosis.charges, self.stages)
 
     def footprint(self) -> Footprint:
         if not self.diagnosis.roles:
@@ -128,7 +134,7 @@ class Trial:
 
 def stay_assured(workloads: Sequence[Workload], cluster: ClusterSnapshot, question: Question) -> bool:
     """Do all of these find room on the cluster in whatever order their pods are scheduled, one among the other?"""
-    trials = [Trial.of(workload, cluster, question) for workload in workloads]
+    trials = [Trial(workload, cluster, question) for workload in workloads]
     together = model.together([trial.diagnosis for trial in trials], cluster.nodes) if not cluster.nominated else None
     if together is None or not model.any_order(together, trials[0].search):
         return False

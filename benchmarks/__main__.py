@@ -1,11 +1,14 @@
-"""`python -m benchmarks [NAME…]`: all of them but `live`, or those that are named. `live` starts an API server."""
+"""`python -m benchmarks [NAME…]`: all of them but `live` and `reviews`, or those that are named.
+
+`live` starts an API server, `reviews` takes more than a minute.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import live, processes, warm
+from benchmarks import live, processes, reviews, warm
 
 Row = tuple[str, str]
 
@@ -17,11 +20,13 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "warm": warm.verdicts,
     "growth": warm.growth,
     "live": live.cluster,
+    "reviews": reviews.reviews,
 }
+ON_REQUEST = ("live", "reviews")
 
 
 def main(names: list[str]) -> None:
-    for name in names or [name for name in BENCHMARKS if name != "live"]:
+    for name in names or [name for name in BENCHMARKS if name not in ON_REQUEST]:
         for what, figure in BENCHMARKS[name]():
             print(f"{name:9} {what:64} {figure}", flush=True)
 

@@ -465,3 +465,16 @@ def test_an_amount_that_is_cut_off_is_told_as_such() -> None:
     assert verdict(gang_of(1, memory="16Ei"), cluster(nodes(1))).why == (
         "no usable node is large enough: one worker pod needs 1Ei or more memory, the largest has 512Gi"
     )
+
+
+@pytest.mark.parametrize("gpu", [4, 8, 16])
+def test_a_hasty_answer_says_the_same_with_less(gpu: int) -> None:
+    asked = question(workload(role("worker", 3, gpu=gpu)), cluster(nodes=nodes(2, gpu=8)))
+    whole, hasty = (advise(replace(asked, thorough=thorough)).answers[0].verdicts[0] for thorough in (True, False))
+    assert (hasty.verdict, hasty.reasons, hasty.largest, hasty.why) == (
+        whole.verdict,
+        whole.reasons,
+        whole.largest,
+        whole.why,
+    )
+    assert hasty.changes == ()

@@ -5,8 +5,9 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -84,6 +85,24 @@ def test_the_example_of_a_cluster_list_is_one() -> None:
 
     (document,) = files.documents(files.read(str(ROOT / "clusters.example.yaml")))
     assert [entry.name for entry in schema.cluster_file(document).clusters] == ["eu-h200", "us-h100", "lab"]
+
+
+def test_every_key_decision_and_metric_of_the_server_is_explained() -> None:
+    import yaml
+
+    from advisor.server.metrics import Metrics
+    from advisor.server.review import DECISIONS
+
+    page = (ROOT / "docs/server.md").read_text()
+    config = yaml.safe_load((ROOT / "deploy/manifests/config.yaml").read_text())["data"]["server.yaml"]
+    metrics = re.findall(r"^# HELP (\w+?)(?:_created)? ", Metrics().text().decode(), re.MULTILINE)
+    named = {*_keys(yaml.safe_load(config)), *DECISIONS, *metrics} - {"apiVersion", "kind"}
+    assert sorted(name for name in named if f"`{name}`" not in page) == []
+
+
+def _keys(tree: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in tree.items():
+        yield from (f"{key}.{below}" for below in value) if isinstance(value, dict) else (key,)
 
 
 def test_every_part_of_the_package_has_its_room() -> None:

@@ -13,7 +13,7 @@ from advisor import cli
 from tests.cli import live
 from tests.cli.conftest import Run
 
-COMMANDS = {"completion", "describe", "place", "snapshot", "whatif"}
+COMMANDS = {"completion", "describe", "place", "serve", "snapshot", "whatif"}
 
 
 def completed(

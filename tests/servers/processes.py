@@ -73,8 +73,8 @@ class Process:
     def kill(self) -> None:
         self._popen.kill()
 
-    def wait(self) -> None:
-        self._popen.wait(timeout=30)
+    def wait(self) -> int:
+        return self._popen.wait(timeout=30)
 
 
 class Processes:

@@ -1,0 +1,76 @@
+"""The server's certificate: read anew when its files change, without dropping a connection."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+from advisor.errors import Fault, InputError, Where
+
+EVERY = 2.0
+"""Seconds between two looks at the files. A mounted Secret arrives within a minute anyway."""
+
+
+class Certificate:
+    """The context that every new connection takes its certificate from."""
+
+    def __init__(self, certificate: Path, key: Path) -> None:
+        """Raises InputError for files that cannot be used."""
+        self._files = (certificate, key)
+        self._mark = self._state()
+        self.context = _context()
+        self._load(self.context)
+
+    def _load(self, context: ssl.SSLContext) -> None:
+        certificate, key = self._files
+        try:
+            context.load_cert_chain(certificate, key)
+        except OSError as error:
+            why = "key and certificate cannot be used together" if isinstance(error, ssl.SSLError) else error.strerror
+            place = Path(error.filename) if error.filename else certificate
+            raise InputError.of([Fault(f"cannot be used: {why}", where=Where(str(place)))]) from None
+
+    def renew(self) -> bool:
+        """Have the files changed? Then the new ones serve from now on. Raises InputError, and the old ones stay.
+
+        They are tried elsewhere first: half of a new pair would leave the context useless.
+        """
+        state = self._state()
+        if state == self._mark:
+            return False
+        self._load(_context())
+        self._load(self.context)
+        self._mark = state
+        return True
+
+    def _state(self) -> tuple[object, ...]:
+        """What changes with the files, also where a link is pointed at others."""
+        return tuple(_mark(path) for path in self._files)
+
+
+async def keep(certificate: Certificate, tell: Callable[[InputError | None], None]) -> None:
+    """For ever; `tell` hears of every change, with what was wrong with it."""
+    while True:
+        await asyncio.sleep(EVERY)
+        try:
+            if certificate.renew():
+                tell(None)
+        except InputError as error:
+            tell(error)
+
+
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    """None while the file is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size

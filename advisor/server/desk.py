@@ -1,0 +1,192 @@
+"""Where it is decided, one thing at a time: the latest snapshots, less what is promised, asked for advice.
+
+A decision and the hold that it makes are one step, so that two reviews never promise the same room. All calls come from
+one thread; `reservations` is a value that anybody may look at.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from advisor import explain
+from advisor.accelerators import Accelerators
+from advisor.advise import decide
+from advisor.cluster import ClusterSnapshot
+from advisor.definitions.catalog import Catalog
+from advisor.question import Limits, Policy, Question
+from advisor.server.config import Strictness
+from advisor.server.recollection import Recollection
+from advisor.server.request import CREATE, DELETE, Request
+from advisor.server.reservations import Hold, Reservations, charged, hold
+from advisor.server.review import Advice, Decision, review
+from advisor.server.store import Latest, Snapshots
+from advisor.server.wanted import Wanted
+from advisor.trial import Trial
+from advisor.verdict import Placement
+from advisor.workload import Workload
+
+A_POD = ("v1", "Pod")
+"""What pods that join an object are asked about as: the object itself is there, and quotas have counted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What stays the same from one decision to the next; times are seconds."""
+
+    catalog: Catalog
+    accelerators: Accelerators
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    strictness: Strictness = field(default_factory=Strictness)
+    assume_namespaces: frozenset[str] = frozenset()
+    max_age: float = 60.0
+    expiry: float = 300.0
+
+
+class Ticket:
+    """Who comes first: the decision that is about to be kept, or the caller who has waited long enough."""
+
+    def __init__(self) -> None:
+        self._taken = threading.Lock()
+
+    def claim(self) -> bool:
+        """True for the first that asks."""
+        return self._taken.acquire(blocking=False)
+
+    @property
+    def claimed(self) -> bool:
+        return self._taken.locked()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Page:
+    """A cluster as it is judged: the latest of it, with these holds charged."""
+
+    latest: Latest
+    stale: bool
+    holds: tuple[Hold, ...]
+    snapshot: ClusterSnapshot
+
+
+class Desk:
+    """`clock` tells the time of day; nothing else here does."""
+
+    def __init__(self, snapshots: Snapshots, rules: Rules, clock: Callable[[], datetime]) -> None:
+        self.reservations = Reservations()
+        self._snapshots, self._rules, self._clock = snapshots, rules, clock
+        self._memo = Recollection()
+        self._latest: tuple[Latest, ...] = ()
+        self._seen: dict[str, ClusterSnapshot] = {}
+        self._pages: dict[str, _Page] = {}
+
+    def look(self) -> datetime:
+        """Takes in what has changed: holds whose time is up, and pods that have appeared. Returns the time.
+
+        What is decided next looks at these snapshots, and at none that comes in meanwhile.
+        """
+        now = self._clock()
+        left = self.reservations.at(now)
+        self._latest = self._snapshots.latest()
+        for latest in self._latest:
+            if latest.good and self._seen.get(latest.name) is not latest.good:
+                self._seen[latest.name] = latest.good
+                left = left.seen(latest.good)
+        self.reservations = left
+        return now
+
+    def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
+        """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
+
+        What is deleted is gone however late that is heard.
+        """
+        now = self.look()
+        standing = self.reservations
+        if request.operation in (CREATE, DELETE) and not request.subresource:
+            standing = standing.without(request.key)
+        strictness = self._rules.strictness if enforced else None
+        asking = _Asking(self, standing, request, now)
+        decision = review(request, self._rules.catalog, asking.ask, strictness)
+        if not request.dry_run and (ticket.claim() or request.operation == DELETE):
+            self.reservations = self._kept(standing, request, decision, now)
+        return decision
+
+    def standing(self) -> tuple[tuple[ClusterSnapshot, ...], datetime]:
+        """Every cluster with everything charged that is promised, and the time."""
+        now = self.look()
+        return self.snapshots(self.reservations, now), now
+
+    def question(
+        self, workloads: Iterable[Workload], clusters: tuple[ClusterSnapshot, ...], now: datetime, *, thorough: bool
+    ) -> Question:
+        rules = self._rules
+        return Question(
+            workloads=tuple(workloads),
+            clusters=clusters,
+            policy=rules.policy,
+            as_of=now,
+            accelerators=rules.accelerators,
+            limits=rules.limits,
+            assume_namespaces=rules.assume_namespaces,
+            thorough=thorough,
+        )
+
+    def advice(self, workload: Workload, question: Question) -> Advice:
+        trials = {cluster.name: Trial(workload, cluster, question) for cluster in question.clusters}
+        answer = explain.tell(decide(workload, trials, question, self._memo))
+        return Advice(answer, trials[answer.choice.cluster] if answer.choice else None)
+
+    def snapshots(self, standing: Reservations, now: datetime) -> tuple[ClusterSnapshot, ...]:
+        """Every cluster with these holds charged; the same object for as long as nothing has changed."""
+        return tuple(self._charged(latest, standing.on(latest.name), now) for latest in self._latest)
+
+    def _charged(self, latest: Latest, holds: tuple[Hold, ...], now: datetime) -> ClusterSnapshot:
+        stale = latest.stale(now, self._rules.max_age)
+        page = self._pages.get(latest.name)
+        if page is None or page.latest is not latest or page.stale != stale or page.holds != holds[: len(page.holds)]:
+            page = _Page(latest, stale, (), latest.usable(now, self._rules.max_age))
+        snapshot = page.snapshot
+        for one in holds[len(page.holds) :]:
+            snapshot = charged(snapshot, one)
+        self._pages[latest.name] = _Page(latest, stale, holds, snapshot)
+        return snapshot
+
+    def _kept(self, standing: Reservations, request: Request, decision: Decision, now: datetime) -> Reservations:
+        advice = decision.advice
+        if advice is None or advice.chosen is None or advice.answer.choice is None:
+            return standing
+        trial = advice.chosen
+        return standing.plus(
+            hold(
+                request.key,
+                self._seen[trial.cluster.name],
+                advice.answer.choice.placement or Placement({}),
+                trial.shapes,
+                trial.diagnosis.charges,
+                now,
+                now + timedelta(seconds=self._rules.expiry),
+                trial.stages,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One review's way to advice."""
+
+    desk: Desk
+    standing: Reservations
+    request: Request
+    now: datetime
+
+    def ask(self, wanted: Wanted) -> Advice:
+        """What joins an object that is expected somewhere has to go there too."""
+        clusters = self.desk.snapshots(self.standing, self.now)
+        workload = wanted.workload
+        if wanted.additional:
+            workload = replace(workload, api_version=A_POD[0], kind=A_POD[1])
+            home = {one.cluster for one in self.standing.of(self.request.key)}
+            clusters = tuple(one for one in clusters if not home or one.name in home)
+        return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now, thorough=False))

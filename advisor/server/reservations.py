@@ -1,0 +1,199 @@
+"""Assumed placements: room that an allowed gang is promised, held until its pods appear in the cluster or time is up.
+
+Values only: who holds them, what the clock says and which snapshot came in are the caller's business. A pod that has
+appeared is counted by the snapshot, so the hold lets go of its room in the same step, and nothing is counted twice
+while half of a gang is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+
+from advisor.assume import Stages, assume
+from advisor.cluster import ClusterSnapshot
+from advisor.diagnosis import Charge, PodShape
+from advisor.labels import Labels
+from advisor.verdict import Placement
+
+Counts = Mapping[Labels, int]
+"""Label set → pods of one namespace that have exactly these labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Whose room it is. `name` is the uid of the request where the object has no name yet."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hold:
+    """The pods of one object that a cluster will have, and does not have yet.
+
+    placement  role → node → pods still to come
+    shapes     the pods by role; charges: what they take of quotas
+    passed     label set → pods that were there before, or that earlier holds have waited for
+    stages     role → stages in which its pods are alive; those of different stages share their room
+    """
+
+    key: Key
+    cluster: str
+    placement: Mapping[str, Mapping[str, int]]
+    shapes: Mapping[str, PodShape]
+    charges: tuple[Charge, ...]
+    since: datetime
+    until: datetime
+    passed: Counts
+    stages: Stages = field(default_factory=dict)
+
+    @property
+    def pods(self) -> int:
+        return sum(sum(nodes.values()) for nodes in self.placement.values())
+
+    def roles(self, labels: Labels) -> tuple[str, ...]:
+        """The roles whose pods may have these labels; where a label names a role, that one alone.
+
+        Controllers add labels to those of the template. A template without any is known by a label that begins with the
+        name of the object, as controllers give them.
+        """
+        pairs, values = set(labels), {value for _, value in labels}
+        mine = any(value.startswith(self.key.name) for value in values)
+        able = [role for role, shape in self.shapes.items() if (set(shape.labels) <= pairs if shape.labels else mine)]
+        return tuple(role for role in able if role in values) or tuple(able)
+
+
+def hold(
+    key: Key,
+    cluster: ClusterSnapshot,
+    placement: Placement,
+    shapes: Mapping[str, PodShape],
+    charges: tuple[Charge, ...],
+    since: datetime,
+    until: datetime,
+    stages: Stages | None = None,
+) -> Hold:
+    """A hold for all pods of a placement; those that look like them and are there already are not waited for."""
+    made = Hold(key, cluster.name, placement.assignment, shapes, charges, since, until, {}, stages or {})
+    there = _arrivals(cluster, key.namespace)
+    return replace(made, passed={labels: pods.total for labels, pods in there.items() if made.roles(labels)})
+
+
+@dataclass(frozen=True)
+class Reservations:
+    """All holds, in the order in which they were made."""
+
+    holds: tuple[Hold, ...] = ()
+
+    @cached_property
+    def _by_cluster(self) -> Mapping[str, tuple[Hold, ...]]:
+        found: dict[str, list[Hold]] = {}
+        for one in self.holds:
+            found.setdefault(one.cluster, []).append(one)
+        return {name: tuple(holds) for name, holds in found.items()}
+
+    def of(self, key: Key) -> tuple[Hold, ...]:
+        return tuple(one for one in self.holds if one.key == key)
+
+    def on(self, cluster: str) -> tuple[Hold, ...]:
+        return self._by_cluster.get(cluster, ())
+
+    def plus(self, made: Hold) -> Reservations:
+        return Reservations((*self.holds, made)) if made.pods else self
+
+    def without(self, key: Key) -> Reservations:
+        """What an object held is free again."""
+        return Reservations(tuple(one for one in self.holds if one.key != key)) if self.of(key) else self
+
+    def at(self, now: datetime) -> Reservations:
+        """Holds whose time is up are gone."""
+        kept = tuple(one for one in self.holds if one.until > now)
+        return self if len(kept) == len(self.holds) else Reservations(kept)
+
+    def seen(self, snapshot: ClusterSnapshot) -> Reservations:
+        """What is left to wait for once the pods of a snapshot are known; first come, first served.
+
+        Only snapshots that were begun after a hold say anything about it.
+        """
+        arrivals: dict[str, Mapping[Labels, _Arrivals]] = {}
+        left: list[Hold] = []
+        for one in self.holds:
+            if one.cluster == snapshot.name and snapshot.taken_at and snapshot.taken_at > one.since:
+                if one.key.namespace not in arrivals:
+                    arrivals[one.key.namespace] = _arrivals(snapshot, one.key.namespace)
+                left.append(_after(one, arrivals[one.key.namespace]))
+            else:
+                left.append(one)
+        return Reservations(tuple(one for one in left if one.pods))
+
+    def applied(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
+        """The cluster as it will be once everything that it is held for is there."""
+        for one in self.on(snapshot.name):
+            snapshot = charged(snapshot, one)
+        return snapshot
+
+
+def charged(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
+    """The snapshot with one hold's pods on it; on nodes that are gone nothing can be held."""
+    return assume(snapshot, Placement(one.placement), one.shapes, one.charges, one.stages)
+
+
+@dataclass
+class _Arrivals:
+    """Pods with one label set, while the holds go through a snapshot.
+
+    total   all of them
+    nodes   those that no hold has taken for its own yet
+    passed  how many of them the holds so far leave behind: there before, or taken
+    """
+
+    total: int
+    nodes: Counter[str]
+    passed: int = 0
+
+
+def _arrivals(snapshot: ClusterSnapshot, namespace: str) -> dict[Labels, _Arrivals]:
+    """Label set → pods that are there to stay."""
+    found: dict[Labels, Counter[str]] = {}
+    for pods in snapshot.pods:
+        if pods.namespace == namespace and not pods.terminating:
+            found.setdefault(pods.labels, Counter()).update(pods.nodes)
+    return {labels: _Arrivals(nodes.total(), nodes) for labels, nodes in sorted(found.items())}
+
+
+def _after(one: Hold, pods: Mapping[Labels, _Arrivals]) -> Hold:
+    """The hold less the pods that are new to it. Once some are there, so is the object, which quotas count too."""
+    left = {role: dict(nodes) for role, nodes in one.placement.items()}
+    passed: dict[Labels, int] = {}
+    for labels, there in pods.items():
+        roles = [role for role in one.roles(labels) if role in left]
+        if roles:
+            before = min(max(one.passed.get(labels, 0), there.passed), there.total)
+            taken = _release(left, roles, there.nodes, there.total - before)
+            passed[labels] = there.passed = before + taken
+    placement = {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
+    shrunk = replace(one, placement=placement, passed=passed)
+    begun = shrunk.pods < one.pods
+    return replace(shrunk, charges=tuple(replace(charge, fixed=0) for charge in one.charges)) if begun else shrunk
+
+
+def _release(left: dict[str, dict[str, int]], roles: Sequence[str], nodes: Counter[str], new: int) -> int:
+    """Let go of up to `new` pods, first on the nodes where they are, then anywhere; how many those were."""
+    places = [(role, node) for role in roles for node in sorted(left[role])]
+    taken = 0
+    for role, node in places:
+        there = min(new - taken, left[role][node], nodes[node])
+        left[role][node] -= there
+        nodes[node] -= there
+        taken += there
+    for role, node in places:
+        elsewhere = min(new - taken, left[role][node])
+        left[role][node] -= elsewhere
+        taken += elsewhere
+    return taken

@@ -1,0 +1,116 @@
+"""A request in, a decision out, and the AdmissionReview that tells of it. No sockets, no clock.
+
+A no is a warning, except where somebody asked for more: in a namespace that is enforced it refuses the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from advisor.definitions.catalog import Catalog
+from advisor.errors import InputError
+from advisor.server import wording
+from advisor.server.config import Strictness
+from advisor.server.request import API, DELETE, Request
+from advisor.server.store import STALE
+from advisor.server.wanted import Wanted, wanted
+from advisor.trial import Trial
+from advisor.verdict import UNKNOWN, Answer
+
+FITTING, NOWHERE, REFUSED = "fits", "fits-nowhere", "refused"
+WAVED, FREED, FAULTY, UNDECIDED, BROKEN = "waved-through", "freed", "not-readable", "undecided", "fault"
+DECISIONS = (FITTING, NOWHERE, REFUSED, WAVED, FREED, FAULTY, UNDECIDED, BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The answer to a question, and the trial on the cluster that was chosen."""
+
+    answer: Answer
+    chosen: Trial | None
+
+
+Ask = Callable[[Wanted], Advice]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided, and what is said about it; `word` is one of DECISIONS."""
+
+    word: str
+    allowed: bool = True
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    audit: Mapping[str, str] = field(default_factory=dict)
+    advice: Advice | None = None
+
+
+def review(request: Request, catalog: Catalog, ask: Ask, enforced: Strictness | None) -> Decision:
+    """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed."""
+    if request.operation == DELETE:
+        return Decision(WAVED if request.subresource else FREED)
+    try:
+        asked = wanted(request, catalog)
+    except InputError as error:
+        return Decision(FAULTY, warnings=wording.faulty(error.faults))
+    if asked is None:
+        return Decision(WAVED)
+    return _decided(ask(asked), enforced)
+
+
+def _decided(advice: Advice, enforced: Strictness | None) -> Decision:
+    answer = advice.answer
+    if answer.choice:
+        return Decision(FITTING, warnings=wording.fits(answer), audit=_audit(FITTING, answer), advice=advice)
+    if enforced and _is_sure(answer, enforced):
+        audit = _audit(REFUSED, answer)
+        return Decision(REFUSED, allowed=False, message=wording.refusal(answer), audit=audit, advice=advice)
+    return Decision(NOWHERE, warnings=wording.nowhere(answer), audit=_audit(NOWHERE, answer), advice=advice)
+
+
+def _is_sure(answer: Answer, strictness: Strictness) -> bool:
+    """Is it a no whatever the clusters have that could not be judged? Or is it to be taken as one all the same?"""
+    unknown = [verdict for verdict in answer.verdicts if verdict.verdict == UNKNOWN]
+    stale = [verdict for verdict in unknown if any(gap.why == STALE for gap in verdict.gaps)]
+    others = len(unknown) > len(stale)
+    return (strictness.refuse_stale or not stale) and (strictness.refuse_unknown or not others)
+
+
+def _audit(word: str, answer: Answer) -> dict[str, str]:
+    """For the audit log of the API server: short values, nothing of the object's own."""
+    verdict, cluster, code = outcome(answer)
+    found = {"decision": word, "verdict": verdict, "cluster": cluster, "reason": code}
+    return {key: value for key, value in found.items() if value}
+
+
+def outcome(answer: Answer) -> tuple[str, str, str]:
+    """Verdict, cluster and decisive code: of the choice, else of the cluster that comes nearest."""
+    if answer.choice:
+        return answer.choice.verdict, answer.choice.cluster, ""
+    nearest = answer.verdicts[0]
+    reasons = nearest.doubts if nearest.verdict == UNKNOWN else nearest.reasons
+    return nearest.verdict, "", reasons[0].code if reasons else ""
+
+
+def response(request: Request, decision: Decision) -> dict[str, Any]:
+    """The AdmissionReview to send back."""
+    answer: dict[str, Any] = {"uid": request.uid, "allowed": decision.allowed}
+    if not decision.allowed:
+        answer["status"] = {"code": 403, "reason": "Forbidden", "message": decision.message}
+    if decision.warnings:
+        answer["warnings"] = list(decision.warnings)
+    if decision.audit:
+        answer["auditAnnotations"] = dict(decision.audit)
+    return {"apiVersion": API, "kind": "AdmissionReview", "response": answer}
+
+
+def undecided(seconds: float) -> Decision:
+    """Time is up: the object is let in, and no room is held for it."""
+    return Decision(UNDECIDED, warnings=wording.undecided(seconds), audit={"decision": UNDECIDED})
+
+
+def broken() -> Decision:
+    """A fault of ours never keeps anybody from working."""
+    return Decision(BROKEN, warnings=wording.broken(), audit={"decision": BROKEN})

@@ -1,0 +1,108 @@
+"""`Request` to the pods that it adds: those that somebody has to find room for.
+
+Children of a controller, subresources and updates that change no pod add none: whoever made the parent was answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from advisor.definitions import reading
+from advisor.definitions.catalog import Catalog
+from advisor.errors import InputError, Where
+from advisor.files import Document, Source
+from advisor.server.request import CONNECT, CREATE, Request
+from advisor.workload import GangGroup, PodTemplate, Role, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The pods to find room for. `additional`: the object is there already, and these come on top."""
+
+    workload: Workload
+    additional: bool = False
+
+
+def wanted(request: Request, catalog: Catalog) -> Wanted | None:
+    """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read."""
+    if request.subresource or request.operation == CONNECT or _is_child(request.object) or _is_the_same(request):
+        return None
+    new = _workload(request.object, request, catalog)
+    if new is None:
+        return None
+    if new.faults:
+        raise InputError.of(new.faults)
+    if not new.pods:
+        return None
+    if request.operation == CREATE:
+        return Wanted(new)
+    more = _more(_before(request, catalog), new)
+    return Wanted(more, additional=True) if more else None
+
+
+def _is_the_same(request: Request) -> bool:
+    """Do both objects say the same, whatever is written on them and about them? Most updates are of that kind."""
+    return request.object is not None and request.old is not None and _said(request.object) == _said(request.old)
+
+
+def _said(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in ("metadata", "status")}
+
+
+def _is_child(found: Mapping[str, Any] | None) -> bool:
+    """Does a controller look after the object? Then its parent was asked about."""
+    metadata = found.get("metadata") if found else None
+    owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    return isinstance(owners, list) and any(isinstance(one, dict) and one.get("controller") is True for one in owners)
+
+
+def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
+    """None for kinds without a definition."""
+    document = Document(found, Source("object", ""), 0, Where("object"))
+    read = reading.read([document], catalog, request.namespace or "default")
+    return next((_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads), None)
+
+
+def _anywhere(workload: Workload, found: Mapping[str, Any] | None) -> Workload:
+    """Without the labels in which this API server has written the object's uid: in another cluster it has another."""
+    metadata = found.get("metadata") if found else None
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    roles = (replace(role, template=_without(role.template, uid)) for role in workload.roles)
+    return replace(workload, roles=tuple(roles)) if uid else workload
+
+
+def _without(template: PodTemplate, uid: object) -> PodTemplate:
+    return replace(template, labels=tuple((key, value) for key, value in template.labels if value != uid))
+
+
+def _before(request: Request, catalog: Catalog) -> Workload | None:
+    """What was placed until now; None where that cannot be told, so that all of the new one is asked about."""
+    try:
+        old = _workload(request.old, request, catalog) if request.old else None
+    except InputError:
+        return None
+    return None if old is None or old.faults else old
+
+
+def _more(old: Workload | None, new: Workload) -> Workload | None:
+    """The pods that come on top: more of the same, and all of those that are not what they were."""
+    before = {role.name: role for role in old.roles} if old else {}
+    grown = [(role, role.replicas - _kept(before.get(role.name), role)) for role in new.roles]
+    roles = tuple(replace(role, replicas=n, minimum=n, maximum=None) for role, n in grown if n > 0)
+    if not roles:
+        return None
+    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
+    return replace(new, roles=roles, groups=together, min_available=None)
+
+
+def _kept(old: Role | None, new: Role) -> int:
+    return old.replicas if old and _essence(old) == _essence(new) else 0
+
+
+def _essence(role: Role) -> Any:
+    """What decides where a pod goes. Annotations do not, and labels only where an affinity term may see them."""
+    template = replace(role.template, annotations=())
+    selects = template.affinity or template.anti_affinity
+    return template if selects else replace(template, labels=())

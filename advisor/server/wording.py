@@ -1,0 +1,96 @@
+"""What a review says to the person behind kubectl: a few short lines, the decision first.
+
+An API server cuts a warning after 256 characters and drops what goes beyond 4 KB in all; control characters would cost
+the whole warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from advisor.errors import Fault
+from advisor.quantity import readable
+from advisor.render.style import visible
+from advisor.render.totals import total
+from advisor.verdict import FULL, NEVER, REDUCED, UNKNOWN, Answer, Verdict
+
+SHORT = 120
+LONGEST = 256
+TOGETHER = 3500
+US = "wm-place: "
+
+
+def fits(answer: Answer) -> tuple[str, ...]:
+    """The cluster that was chosen, and which others could not be judged."""
+    chosen = answer.choice
+    assert chosen
+    head = f"{chosen.verdict.replace('-', ' ')} {chosen.cluster} ({_size(answer)} {chosen.why})"
+    return _lines([head, *(_line(answer, verdict) for verdict in answer.verdicts if verdict.verdict == UNKNOWN)])
+
+
+def _size(answer: Answer) -> str:
+    amount = total(answer.workload).get(answer.accelerator)
+    if amount:
+        return f"{readable(answer.accelerator, amount)} {answer.accelerator}"
+    return f"{answer.workload.pods} pod{'s' * (answer.workload.pods != 1)}"
+
+
+def nowhere(answer: Answer) -> tuple[str, ...]:
+    return _lines([_no(answer), *(_line(answer, verdict) for verdict in answer.verdicts)])
+
+
+def refusal(answer: Answer) -> str:
+    """The reason of a refusal, on one line: kubectl prints it behind the name of the webhook."""
+    return _cut("; ".join([_no(answer), *(_line(answer, verdict) for verdict in answer.verdicts)]), TOGETHER)
+
+
+def _no(answer: Answer) -> str:
+    verdicts = {verdict.verdict for verdict in answer.verdicts}
+    if UNKNOWN in verdicts:
+        return "cannot tell whether some cluster has room for all of it"
+    return "no cluster has room for all of it now" if verdicts & {FULL, REDUCED} else "no cluster can take all of it"
+
+
+def _line(answer: Answer, verdict: Verdict) -> str:
+    """One cluster: verdict, how much of the gang would fit, why not all (the middle only while it stays short)."""
+    state = "not judged" if verdict.verdict == UNKNOWN else verdict.verdict
+    bare = f"{verdict.cluster} {state}: {verdict.why}"
+    if verdict.largest is None or verdict.verdict in (UNKNOWN, NEVER):
+        return bare
+    placed = f"{sum(verdict.largest.values())} of {answer.workload.pods} pods fit"
+    whole = f"{verdict.cluster} {state}, {placed}: {verdict.why}"
+    return whole if len(US + whole) <= SHORT else bare
+
+
+def faulty(faults: Sequence[Fault]) -> tuple[str, ...]:
+    return _lines(f"cannot be read: {replace(fault, hint='', where=None)}" for fault in faults)
+
+
+def undecided(seconds: float) -> tuple[str, ...]:
+    return _lines([f"not decided within {seconds:g} s, so it is let in without advice, and no room is held for it"])
+
+
+def broken() -> tuple[str, ...]:
+    return _lines(["let in without advice because of a fault of wm-place; its log says more"])
+
+
+def _lines(texts: Iterable[str]) -> tuple[str, ...]:
+    """As many as an API server passes on, and how many are left out."""
+    lines = [_cut(f"{US}{text}", LONGEST) for text in texts]
+    kept = list(_within(lines, TOGETHER))
+    left = len(lines) - len(kept)
+    return (*kept, f"{US}and {left} more") if left else tuple(kept)
+
+
+def _within(lines: Iterable[str], most: int) -> Iterator[str]:
+    for line in lines:
+        most -= len(line.encode())
+        if most < 0:
+            return
+        yield line
+
+
+def _cut(text: str, most: int) -> str:
+    plain = " ".join(visible(text).split())
+    return plain if len(plain) <= most else f"{plain[: most - 3]}..."

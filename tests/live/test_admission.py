@@ -1,0 +1,290 @@
+"""A real API server that calls our hook over TLS, kubectl in front of it, and real member clusters behind it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.live.test_place import NAMESPACE, node
+from tests.server.served import Served
+from tests.servers.apiserver import ApiServer
+from tests.servers.build import program
+from tests.servers.pool import Fleet, Pool, Servers
+
+Object = dict[str, Any]
+MANIFESTS = Path(__file__).parents[2] / "deploy" / "manifests"
+ENFORCED = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "strict", "labels": {"wm-place.io/enforce": "true"}},
+}
+JOBSETS = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "jobsets.jobset.x-k8s.io"},
+    "spec": {
+        "group": "jobset.x-k8s.io",
+        "scope": "Namespaced",
+        "names": {"kind": "JobSet", "plural": "jobsets", "singular": "jobset", "listKind": "JobSetList"},
+        "versions": [
+            {
+                "name": "v1alpha2",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
+def job(name: str, pods: int, namespace: str = "team", gpus: int = 4) -> Object:
+    limits = {"example.com/gpu": gpus}
+    container = {"name": "train", "image": "example/train", "resources": {"limits": limits}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    spec = {"parallelism": pods, "completions": pods, "template": template}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def jobset(name: str, pods: int) -> Object:
+    replicated = {"name": "worker", "template": {"spec": job(name, pods)["spec"]}}
+    metadata = {"name": name, "namespace": "team"}
+    spec = {"replicatedJobs": [replicated]}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
+
+
+def pod(owner: str, number: int, on: str) -> Object:
+    """A pod of a Job, bound in a member cluster, as its controller would have made it."""
+    (container,) = job(owner, 1)["spec"]["template"]["spec"]["containers"]
+    labels = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"{owner}-{number}", "namespace": "team", "labels": labels},
+        "spec": {"nodeName": on, "containers": [container]},
+    }
+
+
+class Kubectl:
+    """kubectl on the hub, as admin."""
+
+    def __init__(self, hub: ApiServer, home: Path) -> None:
+        self._command = [str(program("kubernetes", "kubectl")), "--kubeconfig", str(hub.admin_kubeconfig)]
+        self._environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+
+    def __call__(self, *words: str, given: Object | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self._command, *words],
+            input=json.dumps(given) if given else None,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def create(self, obj: Object, *flags: str) -> subprocess.CompletedProcess[str]:
+        return self("create", "-f", "-", *flags, given=obj)
+
+
+class Federation:
+    """A hub whose API server asks our hook, and two member clusters that it knows."""
+
+    def __init__(self, pool: Pool, servers: Servers, folder: Path) -> None:
+        self._pool, self._folder = pool, folder
+        self.hub = servers.server("hub")
+        self.members: Fleet = servers.fleet("east", "west")
+        for server in (self.hub, *self.members):
+            server.load([JOBSETS, NAMESPACE, ENFORCED])
+        self.kubectl = Kubectl(self.hub, folder)
+
+    def serve(self, clusters: list[Object] | None = None, **config: Any) -> Served:
+        entries = clusters or [self.entry(name) for name in ("east", "west")]
+        settings = {"refresh": "200ms", "maxAge": "60s", "deadline": "3s", **config}
+        served = Served(self._pool.processes, self._folder / "served", entries, **settings)
+        self.register(served)
+        return served
+
+    def entry(self, name: str) -> Object:
+        return {"name": name, "kubeconfig": str(self.members[name].reader_kubeconfig)}
+
+    def register(self, served: Served) -> None:
+        """Our own manifest, with the way to a process of this machine; then until the API server goes that way."""
+        (configuration,) = documents("webhook.yaml")
+        bundle = base64.b64encode(served.authority.certificate.read_bytes()).decode()
+        for webhook in configuration["webhooks"]:
+            path = webhook["clientConfig"]["service"]["path"]
+            webhook["clientConfig"] = {"url": f"{served.url}{path}", "caBundle": bundle}
+        self.hub.create(configuration)
+        served.until(lambda: "wm-place" in self.kubectl.create(job("probe", 1), "--dry-run=server").stderr)
+
+
+def documents(name: str) -> list[Object]:
+    return [found for found in yaml.safe_load_all((MANIFESTS / name).read_text()) if found]
+
+
+@pytest.fixture
+def federation(server_pool: Pool, servers: Servers, tmp_path: Path) -> Federation:
+    return Federation(server_pool, servers, tmp_path)
+
+
+@pytest.fixture
+def serve(federation: Federation) -> Iterator[Callable[..., Served]]:
+    """Starts a server; what a test has started is stopped when it ends."""
+    started: list[Served] = []
+
+    def begin(**config: Any) -> Served:
+        started.append(federation.serve(**config))
+        return started[-1]
+
+    yield begin
+    for served in started:
+        served.stop()
+
+
+def test_a_gang_is_let_in_with_the_cluster_or_the_reason(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    federation.members["west"].load([node("w1", 8), node("w2", 8)])
+    served = serve()
+    fitting = federation.kubectl.create(jobset("small", 3))
+    assert fitting.returncode == 0, fitting.stderr
+    assert fitting.stderr == "Warning: wm-place: fits west (3 pods on 2 nodes, in any order)\n"
+    served.until(lambda: served.held() == 3)
+    large = federation.kubectl.create(jobset("large", 4))
+    assert large.returncode == 0, large.stderr
+    said = large.stderr.splitlines()
+    assert said[0] == "Warning: wm-place: no cluster has room for all of it now"
+    assert [line.split()[2] for line in said[1:]] == ["west", "east"]
+    assert {item["metadata"]["name"] for item in federation.hub.list("jobsets")} == {"small", "large"}
+    assert served.held() == 3
+
+
+def test_an_enforced_namespace_refuses_with_the_reason(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    federation.members["west"].load([node("w1", 2)])
+    serve()
+    refused = federation.kubectl.create(job("large", 3, "strict"))
+    assert refused.returncode == 1
+    assert 'admission webhook "enforce.wm-place.io" denied the request' in refused.stderr
+    assert "example.com/gpu" in refused.stderr
+    assert federation.kubectl.create(job("small", 2, "strict")).returncode == 0
+    assert [item["metadata"]["name"] for item in federation.hub.list("jobs")] == ["small"]
+
+
+def test_a_dry_run_holds_no_room(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    served = serve()
+    tried = federation.kubectl.create(job("train", 2), "--dry-run=server")
+    assert "fits east" in tried.stderr
+    assert served.held() == 0
+    assert "fits east" in federation.kubectl.create(job("train", 2)).stderr
+    assert served.held() == 2
+
+
+def test_without_the_server_creation_goes_on(federation: Federation, serve: Callable[..., Served]) -> None:
+    served = serve()
+    served.stop()
+    for namespace in ("team", "strict"):
+        created = federation.kubectl.create(job("train", 99, namespace))
+        assert (created.returncode, created.stderr) == (0, "")
+
+
+def test_room_is_held_until_the_pods_are_there(federation: Federation, serve: Callable[..., Served]) -> None:
+    east = federation.members["east"]
+    east.load([node("e1", 8), node("e2", 4)])
+    served = serve()
+    assert "fits east" in federation.kubectl.create(job("first", 2)).stderr
+    assert "no cluster has room" in federation.kubectl.create(job("second", 2), "--dry-run=server").stderr
+    east.load([pod("first", 1, "e1")])
+    served.until(lambda: served.held() == 1)
+    assert "fits east" in federation.kubectl.create(job("third", 1), "--dry-run=server").stderr
+    assert "no cluster has room" in federation.kubectl.create(job("second", 2), "--dry-run=server").stderr
+    east.load([pod("first", 2, "e1")])
+    served.until(lambda: served.held() == 0)
+    assert "fits east" in federation.kubectl.create(job("third", 1), "--dry-run=server").stderr
+    assert "no cluster has room" in federation.kubectl.create(job("second", 2), "--dry-run=server").stderr
+
+
+def test_room_that_nobody_comes_for_is_free_again(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    served = serve(reservations={"expiry": "1s"})
+    federation.kubectl.create(job("first", 2))
+    served.until(lambda: "fits east" in federation.kubectl.create(job("second", 2), "--dry-run=server").stderr)
+
+
+def test_a_deletion_frees_the_room_at_once(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    served = serve()
+    federation.kubectl.create(job("first", 2))
+    assert served.held() == 2
+    federation.kubectl("delete", "job", "first", "--namespace", "team", "--wait=false")
+    assert served.held() == 0
+
+
+def test_a_made_up_name_can_be_freed(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    served = serve()
+    unnamed = job("", 2)
+    unnamed["metadata"] = {"generateName": "train-", "namespace": "team"}
+    made = federation.kubectl.create(unnamed, "--output", "jsonpath={.metadata.name}")
+    assert served.held() == 2
+    federation.kubectl("delete", "job", made.stdout, "--namespace", "team", "--wait=false")
+    assert served.held() == 0
+
+
+def test_what_changes_no_pod_is_waved_through(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    serve()
+    federation.kubectl.create(job("first", 2))
+    changed = federation.kubectl("label", "job", "first", "--namespace", "team", "team=ml")
+    assert (changed.returncode, changed.stderr) == (0, "")
+
+
+def test_one_cluster_hangs_and_another_refuses(federation: Federation, serve: Callable[..., Served]) -> None:
+    east, west = federation.members["east"], federation.members["west"]
+    east.load([node("e1", 8)])
+    blind = west.token_user("blind", without=("pods",))
+    entries = [federation.entry("east"), {"name": "west", "kubeconfig": str(blind.kubeconfig)}]
+    served = serve(clusters=entries, maxAge="1s")
+    assert served.cluster("west")["failure"]["why"] == "forbidden"
+    east.pause()
+    try:
+        served.until(lambda: not served.cluster("east")["usable"])
+        told = federation.kubectl.create(job("train", 2))
+        assert told.returncode == 0
+        assert (
+            told.stderr.splitlines()[0] == "Warning: wm-place: cannot tell whether some cluster has room for all of it"
+        )
+        assert "east not judged: was last read" in told.stderr
+        assert "west not judged" in told.stderr
+        served.until(lambda: (served.cluster("east")["failure"] or {}).get("why") == "timeout")
+        assert served.cluster("east")["ageSeconds"] >= 1
+    finally:
+        east.resume()
+    served.until(lambda: served.cluster("east")["usable"])
+    assert "fits east" in federation.kubectl.create(job("again", 2)).stderr
+
+
+def test_our_manifests_are_accepted(federation: Federation) -> None:
+    hub, dry = federation.hub, "?dryRun=All"
+    hub.create(documents("namespace.yaml")[0])
+    for name in ("reader.yaml", "config.yaml", "deployment.yaml", "service.yaml", "webhook.yaml"):
+        for obj in documents(name):
+            resource = hub.api.resource_of(obj)
+            path = resource.path(obj["metadata"].get("namespace"))
+            obj["metadata"]["name"] += "-tried"  # the pool has a role of that name
+            stored = hub.api.request("POST", f"{path}{dry}&fieldValidation=Strict", deepcopy(obj))
+            assert stored["metadata"]["name"] == obj["metadata"]["name"]

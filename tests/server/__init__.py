@@ -1,0 +1,1 @@
+"""The admission hook: what is asked, decided, said and held."""

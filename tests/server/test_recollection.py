@@ -1,0 +1,113 @@
+"""A memo only saves time: with it and without it every answer is the same."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from advisor import files
+from advisor.advise import advise
+from advisor.definitions import reading
+from advisor.memo import Judged
+from advisor.question import Question
+from advisor.server.recollection import Recollection
+from advisor.trial import Trial
+from advisor.workload import Workload
+from tests.builders import NOON, against, bound, cluster, nodes, pod, question, role, workload
+from tests.kube import objects
+from tests.oracle import worlds
+from tests.server.asking import CATALOG
+
+
+class Counting(Recollection):
+    """Knows how often it had to look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked = 0
+
+    def recall(self, trial: Trial, find: Callable[[Trial], Judged]) -> Judged:
+        def look(asked: Trial) -> Judged:
+            self.looked += 1
+            return find(asked)
+
+        return super().recall(trial, look)
+
+
+def ask(memo: Recollection, asked: Question) -> None:
+    assert repr(advise(asked, memo)) == repr(advise(asked))
+
+
+def gang(name: str, **facts: Any) -> Workload:
+    return workload(role("worker", 2, gpu=8, **facts), name=name)
+
+
+HERE = cluster(nodes=nodes(2, gpu=8))
+
+
+@pytest.mark.parametrize(
+    ("other", "looked"),
+    [
+        (gang("b"), 1),
+        (replace(gang("a"), labels=(("team", "ml"),)), 1),
+        (gang("a", labels={"app": "x"}), 1),
+        (workload(role("worker", 1, gpu=8), name="a"), 2),
+        (replace(gang("a"), namespace="other"), 2),
+        (replace(gang("a"), api_version="batch/v2"), 2),
+        (gang("a", annotations={"x": "y"}), 2),
+    ],
+)
+def test_what_is_asked_about_is_told_by_its_pods(other: Workload, looked: int) -> None:
+    memo = Counting()
+    ask(memo, question(gang("a"), HERE))
+    ask(memo, question(other, HERE))
+    assert memo.looked == looked
+
+
+def test_labels_count_where_a_pod_that_is_there_may_see_them() -> None:
+    guarded = bound(on="n0", labels={"app": "guard"}, anti_affinity=[against("app=x")])
+    here, memo = cluster(nodes=nodes(2, gpu=8), pods=[guarded]), Counting()
+    ask(memo, question(gang("a", labels={"app": "y"}), here))
+    ask(memo, question(gang("b", labels={"app": "x"}), here))
+    assert memo.looked == 2
+
+
+def test_labels_count_where_the_gang_itself_sees_them() -> None:
+    memo = Counting()
+    for label in ("x", "y"):
+        own = pod(gpu=4, labels={"app": label}, anti_affinity=[against("app=x")])
+        ask(memo, question(workload(role("worker", 3, template=own)), HERE))
+    assert memo.looked == 2
+
+
+def test_another_snapshot_is_looked_at_anew() -> None:
+    memo = Counting()
+    ask(memo, question(gang("a"), HERE))
+    ask(memo, question(gang("a"), replace(HERE, taken_at=NOON)))
+    assert memo.looked == 2
+
+
+@pytest.mark.parametrize("first", range(0, 150, 50))
+def test_random_questions_are_answered_alike(first: int) -> None:
+    """The same memo for many gangs and few clusters, so that it is asked what it knows again and again."""
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": worlds.NAMESPACE}}
+    made = [worlds.asked(seed) for seed in range(first, first + 50)]
+    fleet = tuple(
+        replace(objects.snapshot(space, *one.nodes, *one.pods, *one.quotas), name=f"c{number}")
+        for number, one in enumerate(made[:4])
+    )
+    memo, dice = Recollection(), random.Random(first)
+    gangs = [read(json.dumps(one.manifest)) for one in made]
+    for _ in range(60):
+        own = replace(dice.choice(gangs), name=f"job-{dice.random()}")
+        ask(memo, replace(question(own, *fleet), accelerators=objects.shipped()))
+
+
+def read(text: str) -> Workload:
+    (found,) = reading.read(files.documents(files.Source("gang.json", text)), CATALOG).workloads
+    return found

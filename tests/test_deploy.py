@@ -1,0 +1,104 @@
+"""The manifests under deploy/ fit the program: kinds of the catalogue, kinds that are read, paths that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from advisor import files
+from advisor.definitions.catalog import Catalog
+from advisor.kube import schema as cluster_schema
+from advisor.kube.conversation import Needs
+from advisor.kube.kinds import Kind
+from advisor.server import schema
+from advisor.server.http import MARGIN
+
+FOLDER = Path(__file__).parents[1] / "deploy" / "manifests"
+Object = dict[str, Any]
+CHILDREN = {("", "pods"), ("apps", "replicasets")}
+"""Never asked about: a controller made them, and its object was."""
+
+
+def objects() -> Iterator[Object]:
+    for path in sorted(FOLDER.glob("*.yaml")):
+        yield from (found for found in yaml.safe_load_all(path.read_text()) if found["kind"] != "Kustomization")
+
+
+def one(kind: str) -> Object:
+    (found,) = [found for found in objects() if found["kind"] == kind]
+    return found
+
+
+WEBHOOKS: list[Object] = one("ValidatingWebhookConfiguration")["webhooks"]
+
+
+def asked(webhook: Object) -> set[tuple[str, str]]:
+    return {(g, r) for rule in webhook["rules"] for g in rule["apiGroups"] for r in rule["resources"]}
+
+
+@pytest.mark.parametrize("webhook", WEBHOOKS, ids=lambda webhook: str(webhook["name"]))
+class TestWebhook:
+    def test_every_kind_of_the_catalogue_is_asked_about_and_no_child(self, webhook: Object) -> None:
+        kinds = {entry.kind for entry in Catalog().entries}
+        known = {(kind.group, f"{kind.kind.lower()}s") for kind in kinds}
+        assert asked(webhook) == known - CHILDREN
+
+    def test_it_cannot_keep_anybody_from_working(self, webhook: Object) -> None:
+        assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "NoneOnDryRun")
+        deadline = schema.server_config(configuration("server.yaml")).deadline
+        assert deadline + MARGIN < webhook["timeoutSeconds"] <= 5
+
+    def test_the_system_is_left_alone(self, webhook: Object) -> None:
+        expressions = webhook["namespaceSelector"]["matchExpressions"]
+        (names,) = [one["values"] for one in expressions if one["key"] == "kubernetes.io/metadata.name"]
+        assert {"kube-system", "wm-place"} <= set(names)
+        assert all({"CREATE", "UPDATE", "DELETE"} == set(rule["operations"]) for rule in webhook["rules"])
+        assert not any("/" in resource for _, resource in asked(webhook))
+
+
+def test_each_namespace_is_asked_about_once() -> None:
+    label = "wm-place.io/enforce"
+    chosen = {
+        webhook["clientConfig"]["service"]["path"]: next(
+            (one["operator"], one["values"])
+            for one in webhook["namespaceSelector"]["matchExpressions"]
+            if one["key"] == label
+        )
+        for webhook in WEBHOOKS
+    }
+    assert chosen == {"/v1/review/advise": ("NotIn", ["true"]), "/v1/review/enforce": ("In", ["true"])}
+
+
+def test_the_role_allows_what_is_read_and_nothing_else() -> None:
+    rules = one("ClusterRole")["rules"]
+    allowed = {(group, resource) for rule in rules for group in rule["apiGroups"] for resource in rule["resources"]}
+    assert allowed == {place(kind) for kind in Needs().kinds}
+    assert all(rule["verbs"] == ["get", "list"] for rule in rules)
+
+
+def place(kind: Kind) -> tuple[str, str]:
+    return kind.group, kind.plural
+
+
+def configuration(name: str) -> files.Document:
+    (document,) = files.documents(files.Source(name, one("ConfigMap")["data"][name]))
+    return document
+
+
+def test_the_configuration_can_be_used_and_fits_the_deployment() -> None:
+    found = schema.server_config(configuration("server.yaml"))
+    clusters = cluster_schema.cluster_file(configuration("clusters.yaml")).clusters
+    (container,) = one("Deployment")["spec"]["template"]["spec"]["containers"]
+    mounts = tuple(mount["mountPath"] for mount in container["volumeMounts"])
+    paths = [found.certificate, found.key, *(entry.kubeconfig for entry in clusters)]
+    assert all(str(path).startswith(mounts) for path in paths)
+    assert container["ports"][0]["containerPort"] == found.port
+
+
+def test_every_manifest_is_part_of_the_whole() -> None:
+    whole = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]
+    assert sorted([*whole, "kustomization.yaml"]) == sorted(path.name for path in FOLDER.glob("*.yaml"))
