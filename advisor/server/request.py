@@ -52,45 +52,56 @@ def parse(body: Any) -> Request:
 
 def _request(found: Mapping[str, Any]) -> Request:
     faults = Faults()
-    texts: dict[str, str] = {}
-    for key in ("uid", "operation", "namespace", "name", "subResource"):
-        with faults.collect():
-            texts[key] = plain.text(found, key)
-    kind: dict[str, str] = {}
-    with faults.collect():
-        stated = plain.mapping(found, "kind")
-        with at("kind"):
-            kind = {key: plain.text(stated, key) for key in ("group", "kind")}
-    objects: dict[str, Mapping[str, Any] | None] = {}
-    for key in ("object", "oldObject"):
-        objects[key] = found.get(key)
-        if not isinstance(objects[key], dict | None):
-            faults.add("should be a mapping", key)
-    _check_whole(found, texts, kind, faults)
+    texts = {key: _text(found, key, faults) for key in ("uid", "operation", "namespace", "name", "subResource")}
+    group, kind = _kind(found, faults)
+    new, old = (_object(found, key, faults) for key in ("object", "oldObject"))
+    if texts["uid"] == "":
+        faults.add("is missing", "uid")
+    if texts["operation"] not in (CREATE, UPDATE, DELETE, CONNECT, None):
+        faults.add("is none of CREATE, UPDATE, DELETE, CONNECT", "operation")
+    if texts["operation"] in (CREATE, UPDATE) and not found.get("object"):
+        faults.add("is missing", "object")
     faults.raise_if_any()
     return Request(
-        uid=texts["uid"],
-        operation=texts["operation"],
-        group=kind["group"],
-        kind=kind["kind"],
-        namespace=texts["namespace"],
-        name=texts["name"] or _name(objects["object"]) or _name(objects["oldObject"]),
-        object=objects["object"],
-        old=objects["oldObject"],
-        subresource=texts["subResource"],
+        uid=texts["uid"] or "",
+        operation=texts["operation"] or "",
+        group=group,
+        kind=kind,
+        namespace=texts["namespace"] or "",
+        name=texts["name"] or _name(new) or _name(old),
+        object=new,
+        old=old,
+        subresource=texts["subResource"] or "",
         dry_run=found.get("dryRun") is True,
     )
 
 
-def _check_whole(found: Mapping[str, Any], texts: Mapping[str, str], kind: Mapping[str, str], faults: Faults) -> None:
-    if texts.get("uid") == "":
-        faults.add("is missing", "uid")
-    if kind.get("kind") == "":
-        faults.add("is missing", "kind", "kind")
-    if texts.get("operation") not in (CREATE, UPDATE, DELETE, CONNECT):
-        faults.add("is none of CREATE, UPDATE, DELETE, CONNECT", "operation")
-    if texts.get("operation") in (CREATE, UPDATE) and not found.get("object"):
-        faults.add("is missing", "object")
+def _text(found: Mapping[str, Any], key: str, faults: Faults) -> str | None:
+    """None where something else than text is said, which is a fault already."""
+    try:
+        return plain.text(found, key)
+    except InputError as error:
+        faults.found.extend(error.faults)
+        return None
+
+
+def _kind(found: Mapping[str, Any], faults: Faults) -> tuple[str, str]:
+    group = kind = ""
+    with faults.collect():
+        stated = plain.mapping(found, "kind")
+        with at("kind"):
+            group, kind = plain.text(stated, "group"), plain.text(stated, "kind")
+            if not kind:
+                raise InputError("is missing", path=("kind",))
+    return group, kind
+
+
+def _object(found: Mapping[str, Any], key: str, faults: Faults) -> Mapping[str, Any] | None:
+    try:
+        return plain.mapping(found, key) if found.get(key) is not None else None
+    except InputError as error:
+        faults.found.extend(error.faults)
+        return None
 
 
 def _name(found: Mapping[str, Any] | None) -> str:

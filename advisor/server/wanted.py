@@ -1,6 +1,6 @@
 """`Request` to the pods that it adds: those that somebody has to find room for.
 
-Children of a controller, subresources and updates that change no pod add none: whoever made the parent was answered.
+Children of an object that is asked about itself, subresources and updates that change no pod add none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.definitions import reading
+from advisor.definitions import plain, reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
@@ -27,7 +27,9 @@ class Wanted:
 
 def wanted(request: Request, catalog: Catalog) -> Wanted | None:
     """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read."""
-    if request.subresource or request.operation == CONNECT or _is_child(request.object) or _is_the_same(request):
+    if request.subresource or request.operation == CONNECT or _is_the_same(request):
+        return None
+    if _is_child(request.object, catalog):
         return None
     new = _workload(request.object, request, catalog)
     if new is None:
@@ -51,11 +53,17 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 
-def _is_child(found: Mapping[str, Any] | None) -> bool:
-    """Does a controller look after the object? Then its parent was asked about."""
+def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+    """Does the controller of an object of a known kind look after it? Then that object was asked about."""
     metadata = found.get("metadata") if found else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    return isinstance(owners, list) and any(isinstance(one, dict) and one.get("controller") is True for one in owners)
+    return isinstance(owners, list) and any(_is_known(owner, catalog) for owner in owners)
+
+
+def _is_known(owner: Any, catalog: Catalog) -> bool:
+    if not isinstance(owner, dict) or owner.get("controller") is not True:
+        return False
+    return catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind")) is not None
 
 
 def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:

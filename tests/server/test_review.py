@@ -81,15 +81,19 @@ def test_a_cluster_that_was_never_read_is_named() -> None:
 
 # -- what nobody asks about -------------------------------------------------------------------------------------------
 
-CHILD: Any = {"ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "1", "controller": True}]}
-OWNED: Any = {"ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "1"}]}
+
+def owned(api_version: str, kind: str, *, controller: bool = True) -> Object:
+    """A Job that belongs to something."""
+    owner = {"apiVersion": api_version, "kind": kind, "name": "x", "uid": "1", "controller": controller}
+    return job(ownerReferences=[owner])
 
 
 @pytest.mark.parametrize(
     ("obj", "facts", "word"),
     [
-        (job(**CHILD), {}, "waved-through"),
-        (job(**OWNED), {}, "fits"),
+        (owned("batch/v1", "CronJob"), {}, "waved-through"),
+        (owned("batch/v1", "CronJob", controller=False), {}, "fits"),
+        (owned("example.com/v1", "Pipeline"), {}, "fits"),  # nobody was asked about that one
         (job(), {"subResource": "status"}, "waved-through"),
         (job(pods=0), {}, "waved-through"),
         ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}, {}, "waved-through"),
