@@ -85,7 +85,15 @@ def _pods(placed: Pods, shapes: Mapping[str, PodShape]) -> list[PodSet]:
 
 def _pod_set(shape: PodShape, nodes: Mapping[str, int]) -> PodSet:
     requests = {name: amount for name, amount in shape.requests.items() if name != PODS}
-    return PodSet(shape.namespace, shape.labels, nodes, shape.anti_affinity, requests=requests, priority=shape.priority)
+    return PodSet(
+        namespace=shape.namespace,
+        labels=shape.labels,
+        nodes=nodes,
+        anti_affinity=shape.anti_affinity,
+        requests=requests,
+        priority=shape.priority,
+        made=shape.made,
+    )
 
 
 def _ports(placed: Pods, shapes: Mapping[str, PodShape]) -> list[PortUse]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.accelerators import Mark
-from advisor.labels import HostPort, Labels, NodeSelector, PodAffinityTerm, Taint, Toleration
+from advisor.labels import HostPort, Labels, MadeLabel, NodeSelector, PodAffinityTerm, Taint, Toleration
 from advisor.quantity import Amounts
 
 T = TypeVar("T")
@@ -136,6 +136,7 @@ class PodSet:
 
     requests  what one of them asks for, its slot left out
     standing  they belong to their node (DaemonSet and static pods)
+    made      labels whose values are not known yet: the pods are only assumed to be there (`assume.py`)
     """
 
     namespace: str
@@ -146,6 +147,7 @@ class PodSet:
     terminating: bool = False
     requests: Amounts = field(default_factory=dict)
     priority: int = 0
+    made: tuple[MadeLabel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from advisor.cluster import Column, Mask
-from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
+from advisor.labels import ANYWHERE, HostPort, Labels, MadeLabel, NodeSelector, PodAffinityTerm, Toleration
 from advisor.quantity import Amounts
 from advisor.verdict import Reason
 from advisor.workload import Role
@@ -25,6 +25,7 @@ class PodShape:
     """A pod as this cluster would admit it; pods of equal shape are interchangeable.
 
     requests, limits  base units; requests include one `pods` slot
+    labels, made      those whose values are known, and those that a controller makes with values that are not
     one_of_many       the pod is part of a gang in which other pods hold the same accelerator
     unstated          of cpu and memory: requests and limits that some container leaves open (`requests.cpu`, …)
     """
@@ -33,6 +34,7 @@ class PodShape:
     requests: Amounts
     limits: Amounts = field(default_factory=dict)
     labels: Labels = ()
+    made: tuple[MadeLabel, ...] = ()
     nodes: NodeSelector = ANYWHERE
     tolerations: tuple[Toleration, ...] = ()
     affinity: tuple[PodAffinityTerm, ...] = ()

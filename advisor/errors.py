@@ -90,7 +90,7 @@ class Faults:
 
     def raise_if_any(self) -> None:
         if self.found:
-            raise InputError.of(self.found)
+            raise InputError.of(tuple(dict.fromkeys(self.found)))
 
 
 def dotted(path: Path) -> str:

@@ -7,7 +7,7 @@ Semantics are kube-scheduler's (k8s.io/component-helpers `nodeaffinity`, `corev1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Labels = tuple[tuple[str, str], ...]
 """Label pairs sorted by key."""
@@ -30,7 +30,11 @@ def labels(mapping: Mapping[str, str] | None) -> Labels:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One expression over one key. `operator`: In, NotIn, Exists, DoesNotExist, Gt, Lt."""
+    """One expression over one key. `operator`: In, NotIn, Exists, DoesNotExist, Gt, Lt.
+
+    Same and Other are the API server's In and NotIn with the value of a label that a controller makes (`MadeLabel`):
+    what matchLabelKeys and mismatchLabelKeys become when the pod is there. They need `Selector.match`.
+    """
 
     key: str
     operator: str
@@ -51,6 +55,19 @@ class Requirement:
                 return self._compares(value)
         raise ValueError(self.operator)
 
+    def accepts_made(self, label: MadeLabel) -> bool | None:
+        """Does a label whose value is not known satisfy the expression? None where that hangs on the value."""
+        match self.operator:
+            case "Exists":
+                return True if label.sure else None
+            case "DoesNotExist":
+                return False if label.sure else None
+            case "In":
+                return None if label.guessable else False
+            case "NotIn":
+                return None if label.guessable else True
+        return None
+
     def _compares(self, value: str | None) -> bool:
         left, right = _integer(value), _integer(self.values[0] if len(self.values) == 1 else None)
         if left is None or right is None:
@@ -70,6 +87,8 @@ class Requirement:
                 return f"!{self.key}"
             case "Gt" | "Lt":
                 return f"{self.key} {'>' if self.operator == 'Gt' else '<'} {' '.join(self.values)}"
+            case "Same" | "Other":
+                return f"{self.key} {'as' if self.operator == 'Same' else 'other than'} its own"
         return f"{self.key} {self.operator} {','.join(self.values)}"
 
 
@@ -84,6 +103,62 @@ def _integer(text: str | None) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class MadeLabel:
+    """A label that a controller gives to its pods, with a value that the manifest does not tell.
+
+    of         whose value it is: the `workload`'s, the `role`'s, that of a `part` of the role's pods, of a `group` of
+               pods from several roles, each `pod`'s own, or the pod's `priority`
+    guessable  an index or a name, which a selector may name beforehand; a hash or a uid is named by none
+    sure       False: only some of the pods bear it, or only some versions of the controller give it
+    value      known after all, for the workload at its size (or the priority on this cluster)
+    resized    `of` when the workload has another size, where that differs
+    """
+
+    key: str
+    of: str = "part"
+    guessable: bool = False
+    sure: bool = True
+    value: str = ""
+    resized: str = ""
+
+    def at_another_size(self) -> MadeLabel:
+        return replace(self, value="", of=self.resized or self.of)
+
+    def equals(self, other: MadeLabel, alike: bool) -> bool | None:
+        """Do two pods of one workload have the same value? `alike`: they are of one role. None: some do."""
+        if not (self.sure and other.sure):
+            return None
+        if alike:
+            return {"workload": True, "role": True, "priority": True, "pod": False}.get(self.of)
+        if self.of == other.of == "workload":
+            return True
+        return None if "group" in (self.of, other.of) or self.guessable or other.guessable else False
+
+
+ALIKE, KIN, STRANGERS = "alike", "kin", "strangers"
+"""What two pods are to each other: of one role, of two roles of one workload, or of different workloads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """The labels of a pod as selectors see them: those whose value is known, and those that a controller makes."""
+
+    pairs: Labels
+    made: tuple[MadeLabel, ...] = ()
+
+    def value(self, key: str) -> str | MadeLabel | None:
+        made = next((label for label in self.made if label.key == key), None)
+        return made.value or made if made else dict(self.pairs).get(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A selector matches a pod: surely, or if the unknown values of these labels are such."""
+
+    hangs_on: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Selector:
     """A label selector: all requirements hold. The empty selector matches everything (Kubernetes' `{}`)."""
@@ -94,8 +169,37 @@ class Selector:
         values = dict(pairs)
         return all(requirement.accepts(values.get(requirement.key)) for requirement in self.requirements)
 
+    def match(self, own: Bearer, other: Bearer, kinship: str) -> Match | None:
+        """Does the selector of the pod `own` match the pod `other`? None: it does not, whatever the unknown values."""
+        held = [(one.key, _accepted(one, own, other, kinship)) for one in self.requirements]
+        if any(accepted is False for _, accepted in held):
+            return None
+        return Match(tuple(sorted({key for key, accepted in held if accepted is None})))
+
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements)) or "everything"
+
+
+def _accepted(wanted: Requirement, own: Bearer, other: Bearer, kinship: str) -> bool | None:
+    value = other.value(wanted.key)
+    if wanted.operator in ("Same", "Other"):
+        same = _same(own.value(wanted.key), value, kinship)
+        return same if same is None or wanted.operator == "Same" else not same
+    return wanted.accepts_made(value) if isinstance(value, MadeLabel) else wanted.accepts(value)
+
+
+def _same(own: str | MadeLabel | None, other: str | MadeLabel | None, kinship: str) -> bool | None:
+    """Is the label of the other pod equal to the own one? None also where it is not sure that there is an own one."""
+    if own is None or (isinstance(own, MadeLabel) and not own.sure):
+        return None
+    if other is None:
+        return False
+    if isinstance(own, MadeLabel) and isinstance(other, MadeLabel) and kinship != STRANGERS:
+        return own.equals(other, kinship == ALIKE)
+    made = [label for label in (own, other) if isinstance(label, MadeLabel)]
+    if not made:
+        return own == other
+    return None if all(label.guessable for label in made) else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +287,6 @@ class PodAffinityTerm:
     selector: Selector | None
     namespaces: tuple[str, ...]
     namespace_selector: Selector | None = None
-
-    def covers(self, pod_labels: Labels, namespace: str, namespace_labels: Labels) -> bool:
-        """Does the term speak of a pod with these labels in that namespace?"""
-        if self.selector is None or not self.selector.matches(pod_labels):
-            return False
-        if namespace in self.namespaces:
-            return True
-        return self.namespace_selector is not None and self.namespace_selector.matches(namespace_labels)
 
     def __str__(self) -> str:
         return f"{self.topology_key} against {self.selector or 'nothing'}"

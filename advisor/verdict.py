@@ -46,6 +46,7 @@ CODES: Mapping[str, str] = {
     "quota-must-specify": "a ResourceQuota demands requests or limits that a container does not state",
     "limitrange": "a LimitRange refuses the pod",
     "invalid-template": "the API server refuses the pod",
+    "pod-security": "the Pod Security level of the namespace refuses the pod",
     "kind-not-served": "the API server does not serve the workload's kind",
     "namespace-missing": "the namespace does not exist",
     "namespace-terminating": "the namespace is being deleted",
@@ -70,6 +71,7 @@ NOTES: Mapping[str, str] = {
     "kinds-not-recorded": "the recording holds no objects of some kinds, so there are taken to be none",
     "namespace-assumed": "the namespace is not recorded or will be created, and is taken to be there",
     "not-checked": "an object that the pods refer to was not looked up",
+    "pod-security-level": "the namespace enforces a Pod Security level, and not all that it forbids was looked at",
     "mixed-architectures": "nodes of several architectures would do, which the image may not",
     "host-network-without-ports": "pods on the host network that declare no ports may clash when they run",
 }

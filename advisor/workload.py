@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from advisor.errors import Fault, Where
-from advisor.labels import ANYWHERE, HostPort, Labels, NodeSelector, PodAffinityTerm, Toleration
+from advisor.labels import ANYWHERE, HostPort, Labels, MadeLabel, NodeSelector, PodAffinityTerm, Toleration
 from advisor.quantity import Amounts
 from advisor.resources import Init, pod_sum
 
@@ -45,8 +45,10 @@ class PodAmounts:
 class PodTemplate:
     """A pod as its controller will submit it, reduced to what scheduling and admission look at.
 
-    `namespaces` of affinity terms are filled in with the workload's own where the manifest left them out. `used` lists
-    the paths of fields that bear on placement and that no rule of ours reads (capacity.md 0.3).
+    `made` are labels that the controller adds with values that the manifest does not tell. `namespaces` of affinity
+    terms are filled in with the workload's own where the manifest left them out. `used` lists the paths of fields that
+    bear on placement and that no rule of ours reads (capacity.md 0.3), `exposed` those of fields that Pod Security
+    forbids below the level privileged; `misnamed` says which volumes have impossible names.
     """
 
     containers: tuple[Container, ...]
@@ -54,6 +56,7 @@ class PodTemplate:
     pod_level: PodAmounts | None = None
     overhead: Amounts = field(default_factory=dict)
     labels: Labels = ()
+    made: tuple[MadeLabel, ...] = ()
     annotations: Labels = ()
     nodes: NodeSelector = ANYWHERE
     tolerations: tuple[Toleration, ...] = ()
@@ -73,6 +76,8 @@ class PodTemplate:
     crosses_namespaces: bool = False
     operating_system: str = ""
     used: tuple[str, ...] = ()
+    exposed: tuple[str, ...] = ()
+    misnamed: tuple[str, ...] = ()
 
     def as_pod(self) -> PodTemplate:
         """The template with the defaults that the API server gives to every pod made from it (`SetDefaults_Pod`)."""

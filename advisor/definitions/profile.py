@@ -157,7 +157,7 @@ def _template(
     elif rule.template is not None:
         known = {**given, "role": name, "object": context.document.data}
         pod = context.one(rule.template, prepare(pod), known)
-    return templates.template(pod, context.namespace)
+    return templates.template(pod, context.namespace, context.value(rule.labels, {}, **given))
 
 
 def _count(value: Any) -> int:

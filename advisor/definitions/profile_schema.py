@@ -37,6 +37,8 @@ class RoleRule(_Model):
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
+    labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
+                 (`library/labels.jq`)
     startsAfter  what its pods wait for, as text
     stage        [first, last] in which its pods are alive, counted from 0
     topology     [{key, unit, exclusive, path}], requests for co-location
@@ -53,6 +55,7 @@ class RoleRule(_Model):
     minimum: Jq | None = None
     maximum: Jq | None = None
     template: Jq | None = None
+    labels: Jq | None = None
     starts_after: Jq | None = None
     stage: Jq | None = None
     topology: Jq | None = None
@@ -88,10 +91,12 @@ class Example(_Model):
 class ProfileSpec(_Model):
     """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
 
+    `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `uses`: files of `catalog/library` whose functions the expressions call.
     """
 
     for_: For = Field(alias="for")
+    literal: bool = False
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     prepare: Jq | None = None

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import plain, profile, profile_schema, signs, suspend, templates, tree
+from advisor.definitions import plain, profile, profile_schema, refused, signs, suspend, templates, tree
 from advisor.definitions.catalog import Catalog, Found, builtin_folder
 from advisor.definitions.engine import Engine, Prepared, prepare
 from advisor.definitions.extract import Extraction
@@ -195,6 +195,8 @@ def _check(given: Prepared, namespace: str, found: Found, rules: Profile | None)
         for path, pod in _templates(component, given, found.entry.origin.engine):
             with faults.collect(*path):
                 templates.template(pod, namespace)
+            with faults.collect(*path):
+                refused.check(pod, whole=rules is not None and rules.spec.literal)
     faults.raise_if_any()
 
 

@@ -9,36 +9,65 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from advisor.definitions import plain
+from advisor.definitions import noticed, plain
+from advisor.definitions.noticed import REQUIRED
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, at
-from advisor.labels import HostPort, Labels, NodeSelector, NodeTerm, PodAffinityTerm, Requirement, Selector, Toleration
+from advisor.labels import (
+    Bearer,
+    HostPort,
+    Labels,
+    MadeLabel,
+    NodeSelector,
+    NodeTerm,
+    PodAffinityTerm,
+    Requirement,
+    Selector,
+    Toleration,
+)
 from advisor.labels import labels as sorted_labels
 from advisor.workload import Container, DeviceClaim, PodAmounts, PodTemplate
 
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 NODE_OPERATORS = (*LABEL_OPERATORS, "Gt", "Lt")
 WITH_VALUES = ("In", "NotIn", "Gt", "Lt")
 
 
-def template(pod: Data, namespace: str) -> PodTemplate:
-    """Raises InputError with every fault. `namespace` is where the pods will be created."""
+def template(pod: Data, namespace: str, added: Data | None = None) -> PodTemplate:
+    """Raises InputError with every fault. `namespace` is where the pods will be created.
+
+    `added`: labels that the controller gives to the pods, as `_with_added` reads them.
+    """
     faults = Faults()
     parts: dict[str, Any] = {}
     metadata, spec = _halves(pod)
     for name in ("labels", "annotations"):
         with faults.collect("metadata"):
             parts[name] = sorted_labels(plain.pairs(metadata, name))
+    parts.update(_with_added(parts.get("labels", ()), added or {}))
     for name, read in _FIELDS.items():
         with faults.collect("spec"):
             parts[name] = read(spec)
     for name in ("affinity", "anti_affinity"):
         with faults.collect("spec", "affinity"):
-            parts[name] = _pod_terms(spec, _AFFINITIES[name], namespace, parts.get("labels", ()))
+            own = Bearer(parts.get("labels", ()), parts["made"])
+            parts[name] = _pod_terms(spec, _AFFINITIES[name], namespace, own)
     faults.raise_if_any()
     return PodTemplate(**parts)
+
+
+def _with_added(own: Labels, added: Data) -> dict[str, Any]:
+    """The labels with those that the controller adds, which win over the template's.
+
+    A value is text where it is known, else the fields of a `MadeLabel`.
+    """
+    known = {key: value for key, value in added.items() if isinstance(value, str)}
+    made = {key: how for key, how in added.items() if key not in known}
+    return {
+        "labels": sorted_labels({**{key: value for key, value in own if key not in made}, **known}),
+        "made": tuple(MadeLabel(key, **how) for key, how in sorted(made.items())),
+    }
 
 
 def _halves(pod: Data) -> tuple[Data, Data]:
@@ -131,13 +160,13 @@ def _toleration(item: Data) -> Toleration:
     return Toleration(key, operator, value, plain.text(item, "effect"), plain.number(item, "tolerationSeconds"))
 
 
-def _pod_terms(spec: Data, key: str, namespace: str, own: Labels) -> tuple[PodAffinityTerm, ...]:
+def _pod_terms(spec: Data, key: str, namespace: str, own: Bearer) -> tuple[PodAffinityTerm, ...]:
     affinity = plain.mapping(plain.mapping(spec, "affinity"), key)
     with at(key):
         return _each(affinity, REQUIRED, lambda item: _pod_term(item, namespace, own))
 
 
-def _pod_term(item: Data, namespace: str, own: Labels) -> PodAffinityTerm:
+def _pod_term(item: Data, namespace: str, own: Bearer) -> PodAffinityTerm:
     topology_key = plain.text(item, "topologyKey")
     if not topology_key:
         raise InputError("is required", path=("topologyKey",))
@@ -160,15 +189,17 @@ def _names_namespaces(term: Data) -> bool:
     return bool(term.get("namespaces")) or term.get("namespaceSelector") is not None
 
 
-def _folded(item: Data, own: Labels) -> Selector | None:
+def _folded(item: Data, own: Bearer) -> Selector | None:
     """The label selector with (mis)matchLabelKeys folded in, as the API server does when the pod is created."""
     selector = _selector(item, "labelSelector")
     if selector is None:
         return None
-    values = dict(own)
-    keys = [("In", key) for key in plain.texts(item, "matchLabelKeys")]
-    keys += [("NotIn", key) for key in plain.texts(item, "mismatchLabelKeys")]
-    folded = [Requirement(key, operator, (values[key],)) for operator, key in keys if key in values]
+    made = {label.key for label in own.made}
+    keys = [("In", "Same", key) for key in plain.texts(item, "matchLabelKeys")]
+    keys += [("NotIn", "Other", key) for key in plain.texts(item, "mismatchLabelKeys")]
+    folded = [Requirement(key, operator) for _, operator, key in keys if key in made]
+    values = dict(own.pairs)
+    folded += [Requirement(key, operator, (values[key],)) for operator, _, key in keys if key in values]
     return _sorted((*selector.requirements, *folded))
 
 
@@ -201,25 +232,6 @@ def _device_claim(item: Data) -> DeviceClaim:
 
 def _gates(spec: Data) -> tuple[str, ...]:
     return _each(spec, "schedulingGates", lambda item: plain.text(item, "name"))
-
-
-def _used(spec: Data) -> tuple[str, ...]:
-    """Fields that bear on placement and that no rule evaluates yet."""
-    return tuple(dict.fromkeys(_unmodelled(spec)))
-
-
-def _unmodelled(spec: Data) -> Iterator[str]:
-    for place, item in plain.mappings(spec, "topologySpreadConstraints"):
-        if plain.text(item, "whenUnsatisfiable") != "ScheduleAnyway":
-            yield f"spec.topologySpreadConstraints[{place}]"
-    if plain.mapping(plain.mapping(spec, "affinity"), "podAffinity").get(REQUIRED):
-        yield f"spec.affinity.podAffinity.{REQUIRED}"
-    if spec.get("resourceClaims"):
-        yield "spec.resourceClaims"
-    for place, item in plain.mappings(spec, "volumes"):
-        if item.get("ephemeral") is not None:
-            yield f"spec.volumes[{place}].ephemeral"
-    yield from (f"spec.{field}" for field in ("schedulingGroup", "workloadRef") if spec.get(field) is not None)
 
 
 def _each(data: Data, key: str, read: Callable[[Data], Any]) -> tuple[Any, ...]:
@@ -255,6 +267,8 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "host_network": lambda spec: plain.flag(spec, "hostNetwork"),
     "crosses_namespaces": lambda spec: any(_names_namespaces(term) for term in _all_pod_terms(spec)),
     "operating_system": lambda spec: plain.text(plain.mapping(spec, "os"), "name"),
-    "used": _used,
+    "used": noticed.used,
+    "exposed": noticed.exposed,
+    "misnamed": noticed.misnamed,
 }
 """Field of the noun → how it is read from `spec`."""

@@ -34,6 +34,7 @@ PLAIN: Mapping[str, str] = {
     "quota-must-specify": "ResourceQuota {subject}: some container of {role} states none",
     "limitrange": "LimitRange {subject}",
     "invalid-template": "the API server refuses the pods of {role}: {subject}",
+    "pod-security": "the API server refuses the pods of {role}: Pod Security level {subject}",
     "kind-not-served": "{subject} is not served there",
     "namespace-missing": "namespace {subject} does not exist",
     "namespace-terminating": "namespace {subject} is being deleted",

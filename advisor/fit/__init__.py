@@ -75,7 +75,7 @@ def examine(
             *limits.doubts(workload, cluster),
             *quota.doubts(workload, present, cluster),
             *volumes.doubts(pods, cluster),
-            *interpod.doubts(present, cluster),
+            *interpod.doubts([(shapes[one.name], shapes[other.name]) for one, other in _pairs(created)], cluster),
         ),
         notes=(
             *unmodelled.notes(workload, present, cluster, assume),
@@ -100,14 +100,19 @@ def rejections(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
 
 def _apart(created: Sequence[Role], shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[KeepApart]:
     """Which pods of the gang may not share a node or a domain, and by which rule."""
-    for one, other in combinations_with_replacement(created, 2):
-        if one is other and one.replicas < 2:
-            continue
+    for one, other in _pairs(created):
         pair = (one.name, other.name)
         if ports.share(shapes[one.name], shapes[other.name]):
             yield KeepApart(pair, "", "host-port")
         for key in sorted(set(interpod.apart(shapes[one.name], shapes[other.name], cluster))):
             yield KeepApart(pair, key, "anti-affinity")
+
+
+def _pairs(created: Sequence[Role]) -> Iterator[tuple[Role, Role]]:
+    """The roles of any two pods of the gang; a role with itself where it has two pods."""
+    for one, other in combinations_with_replacement(created, 2):
+        if one is not other or one.replicas > 1:
+            yield one, other
 
 
 def _with_company(workload: Workload, shapes: Mapping[str, PodShape], known: Accelerators) -> dict[str, PodShape]:

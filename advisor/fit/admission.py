@@ -6,17 +6,19 @@ defaults, then validation (`invalid.py`). A refusal here lasts: the controller w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from advisor.cluster import ClusterSnapshot, LimitRange, PriorityClass, RuntimeClass
 from advisor.diagnosis import PodShape
 from advisor.fit import invalid, limits
 from advisor.fit.versions import POD_LEVEL_DEFAULTS_LAST, POD_LEVEL_RESOURCES, before
-from advisor.labels import NodeSelector
+from advisor.labels import MadeLabel, NodeSelector
 from advisor.resources import PODS, in_base_units, is_extended, may_be_pod_level
 from advisor.verdict import Reason
 from advisor.workload import Container, PodAmounts, PodTemplate
+
+ENFORCED = "pod-security.kubernetes.io/enforce"
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Classes that every API server creates for itself."""
@@ -31,8 +33,31 @@ def admit(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> tu
     template = _filled_in(template, ranges, cluster)
     priority, priority_reasons = _priority(template, cluster)
     runtime, runtime_reasons = _runtime(template, cluster)
-    reasons = [*invalid.faults(template), *limits.violations(template, ranges), *priority_reasons, *runtime_reasons]
-    return _shape(template, namespace, priority, runtime), reasons
+    reasons = [
+        *invalid.faults(template),
+        *_security(template, namespace, cluster),
+        *limits.violations(template, ranges),
+    ]
+    reasons += [*priority_reasons, *runtime_reasons]
+    made = template.made if cluster.gap("priorityclasses") else _with_priority(template.made, priority.value)
+    return _shape(replace(template, made=made), namespace, priority, runtime), reasons
+
+
+def security_level(namespace: str, cluster: ClusterSnapshot) -> str:
+    """The Pod Security level that the namespace enforces, "" for none. Exemptions are the API server's and not seen."""
+    space = cluster.namespace(namespace)
+    level = dict(space.labels).get(ENFORCED, "") if space else ""
+    return level if level in ("baseline", "restricted") else ""
+
+
+def _security(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> Iterator[Reason]:
+    level = security_level(namespace, cluster)
+    if level and template.exposed:
+        yield Reason("pod-security", subject=f"{level} forbids {', '.join(template.exposed)}")
+
+
+def _with_priority(made: tuple[MadeLabel, ...], priority: int) -> tuple[MadeLabel, ...]:
+    return tuple(replace(one, value=str(priority)) if one.of == "priority" else one for one in made)
 
 
 def _filled_in(template: PodTemplate, ranges: Sequence[LimitRange], cluster: ClusterSnapshot) -> PodTemplate:
@@ -93,6 +118,7 @@ def _shape(template: PodTemplate, namespace: str, priority: PriorityClass, runti
         requests={**in_base_units(template.requests(overhead)), PODS: 1},
         limits=in_base_units(template.limits(overhead)),
         labels=template.labels,
+        made=template.made,
         nodes=selector,
         tolerations=(*template.tolerations, *(runtime.tolerations if runtime else ())),
         affinity=template.affinity,

@@ -8,60 +8,89 @@ scheduler tries it. `apart` says the same of two pods of one gang, for `model`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
-from itertools import combinations_with_replacement
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 
 from advisor.cluster import ClusterSnapshot, Mask, Nominated, PodSet
 from advisor.diagnosis import Doubt, PodShape, Rejection
 from advisor.fit.nominated import precedes, unsure
 from advisor.fit.ports import named
-from advisor.labels import Labels, PodAffinityTerm
+from advisor.labels import ALIKE, KIN, STRANGERS, Bearer, Labels, PodAffinityTerm
 from advisor.verdict import Reason
+
+Pod = PodShape | PodSet | Nominated
+Spaces = Mapping[str, Labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """A term that keeps two pods apart, and what that hangs on.
+
+    labels  keys of labels that a controller makes, with values that are not known
+    space   the namespace whose labels were not read; "" where they are not needed
+    """
+
+    term: PodAffinityTerm
+    labels: tuple[str, ...] = ()
+    space: str = ""
+
+    @property
+    def sure(self) -> bool:
+        return not self.labels and not self.space
+
+    def reason(self, lasting: bool) -> Reason:
+        if self.labels:
+            subject = f"anti-affinity {self.term}: values of {', '.join(self.labels)}"
+            return Reason("unsupported", subject=subject, lasting=lasting)
+        return Reason("anti-affinity", subject=str(self.term), lasting=lasting)
 
 
 def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
     spaces = _labels_by_name(cluster)
-    holders: defaultdict[tuple[PodAffinityTerm, bool, bool], set[str]] = defaultdict(set)
+    holders: defaultdict[tuple[Forbidden, bool], set[str]] = defaultdict(set)
     for there in cluster.pods:
-        for term, doubt in _forbidden(pod, there, spaces):
-            holders[term, there.standing, doubt].update(there.nodes)
-    for (term, standing, doubt), names in holders.items():
-        reason = Reason("anti-affinity", subject=str(term), lasting=standing)
-        yield Rejection(reason, domains_of(names, term.topology_key, cluster), doubt)
+        for found in _forbidden(pod, there, spaces, STRANGERS):
+            holders[found, there.standing].update(there.nodes)
+    for (found, standing), names in holders.items():
+        nodes = domains_of(names, found.term.topology_key, cluster)
+        yield Rejection(found.reason(standing), nodes, not found.sure)
     for pending in cluster.nominated:
         if precedes(pending, pod, cluster):
-            for term, doubt in _forbidden(pod, pending, spaces):
-                nodes = named({pending.node}, cluster.nodes) & domains_of({pending.node}, term.topology_key, cluster)
-                reason = Reason("anti-affinity", subject=str(term), lasting=False)
-                yield Rejection(reason, nodes, doubt or unsure(cluster))
+            for found in _forbidden(pod, pending, spaces, STRANGERS):
+                held = domains_of({pending.node}, found.term.topology_key, cluster)
+                nodes = named({pending.node}, cluster.nodes) & held
+                yield Rejection(found.reason(False), nodes, not found.sure or unsure(cluster))
 
 
-def _labels_by_name(cluster: ClusterSnapshot) -> Mapping[str, Labels]:
+def _labels_by_name(cluster: ClusterSnapshot) -> Spaces:
     return {space.name: space.labels for space in cluster.namespaces or ()}
 
 
-def _forbidden(
-    pod: PodShape, there: PodSet | Nominated, spaces: Mapping[str, Labels]
-) -> Iterator[tuple[PodAffinityTerm, bool]]:
-    """The terms of either that keep the two apart, and whether that hangs on labels that were not read."""
-    for terms, other in ((pod.anti_affinity, there), (there.anti_affinity, pod)):
-        for term in terms:
-            if _covers(term, other.labels, other.namespace, spaces):
-                yield term, _unread(term, other.namespace, spaces)
+def _forbidden(one: Pod, other: Pod, spaces: Spaces, kinship: str) -> Iterator[Forbidden]:
+    """The terms of either that keep the two apart; of two pods of one role those of one of them are enough."""
+    for owner, against in ((one, other),) if kinship == ALIKE else ((one, other), (other, one)):
+        for term in owner.anti_affinity:
+            found = _matched(term, owner, against, spaces, kinship)
+            if found:
+                yield found
 
 
-def _covers(term: PodAffinityTerm, labels: Labels, namespace: str, spaces: Mapping[str, Labels]) -> bool:
-    """Where a namespace's labels are not known, a selector over namespaces is taken to match (`_unread` says so)."""
-    if namespace in spaces or term.namespace_selector is None:
-        return term.covers(labels, namespace, spaces.get(namespace, ()))
-    return term.selector is not None and term.selector.matches(labels)
+def _matched(term: PodAffinityTerm, owner: Pod, other: Pod, spaces: Spaces, kinship: str) -> Forbidden | None:
+    """Where a namespace's labels are not known, a selector over namespaces is taken to match."""
+    match = term.selector and term.selector.match(_bearer(owner), _bearer(other), kinship)
+    if not match:
+        return None
+    space, wanted = other.namespace, term.namespace_selector
+    if space in term.namespaces or (wanted and not wanted.requirements):
+        return Forbidden(term, match.hangs_on)
+    if wanted is None or (space in spaces and not wanted.matches(spaces[space])):
+        return None
+    return Forbidden(term, match.hangs_on, "" if space in spaces else space)
 
 
-def _unread(term: PodAffinityTerm, namespace: str, spaces: Mapping[str, Labels]) -> bool:
-    """Does it hang on labels of a namespace that were not read?"""
-    selector = term.namespace_selector
-    needed = namespace not in term.namespaces and selector is not None and bool(selector.requirements)
-    return needed and namespace not in spaces
+def _bearer(pod: Pod) -> Bearer:
+    """Of a pod that is there every label is known; of one that is only assumed to be there not."""
+    return Bearer(pod.labels, () if isinstance(pod, Nominated) else pod.made)
 
 
 def domains_of(names: Set[str], key: str, cluster: ClusterSnapshot) -> Mask:
@@ -74,29 +103,23 @@ def domains_of(names: Set[str], key: str, cluster: ClusterSnapshot) -> Mask:
 def apart(one: PodShape, other: PodShape, cluster: ClusterSnapshot) -> Iterator[str]:
     """The topology keys whose domains two pods of the gang may not share, by the terms of either.
 
-    A term that hangs on labels which were not read is left out here: `doubts` says so, and it could only forbid more.
+    `one` and `other` are the same for two pods of one role. A term that hangs on something unknown is left out here:
+    `doubts` says so, and it could only forbid more.
     """
+    for found in _forbidden(one, other, _labels_by_name(cluster), _kinship(one, other)):
+        if found.sure:
+            yield found.term.topology_key
+
+
+def doubts(pairs: Iterable[tuple[PodShape, PodShape]], cluster: ClusterSnapshot) -> Iterator[Doubt]:
+    """Terms between two pods of the gang that hang on something unknown."""
     spaces = _labels_by_name(cluster)
-    for term, against in _mutual(one, other):
-        if _covers(term, against.labels, against.namespace, spaces) and not _unread(term, against.namespace, spaces):
-            yield term.topology_key
+    found = [forbidden for one, other in pairs for forbidden in _forbidden(one, other, spaces, _kinship(one, other))]
+    for space in sorted({forbidden.space for forbidden in found} - {""}):
+        yield Doubt(Reason("unreadable", subject=f"labels of namespace {space}"))
+    for key in sorted({key for forbidden in found for key in forbidden.labels}):
+        yield Doubt(Reason("unsupported", subject=f"spec.affinity.podAntiAffinity over the values of {key}"))
 
 
-def doubts(shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[Doubt]:
-    """Terms between pods of the gang (of the roles that have any) that hang on labels of their namespace."""
-    spaces = _labels_by_name(cluster)
-    found = {
-        term
-        for one, other in combinations_with_replacement(shapes.values(), 2)
-        for term, against in _mutual(one, other)
-        if _covers(term, against.labels, against.namespace, spaces) and _unread(term, against.namespace, spaces)
-    }
-    for namespace in sorted({pod.namespace for pod in shapes.values()}):
-        if found:
-            yield Doubt(Reason("unreadable", subject=f"labels of namespace {namespace}"))
-
-
-def _mutual(one: PodShape, other: PodShape) -> Iterator[tuple[PodAffinityTerm, PodShape]]:
-    """Each anti-affinity term of one with the other pod."""
-    yield from ((term, other) for term in one.anti_affinity)
-    yield from ((term, one) for term in other.anti_affinity)
+def _kinship(one: PodShape, other: PodShape) -> str:
+    return ALIKE if one is other else KIN

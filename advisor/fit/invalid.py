@@ -36,6 +36,7 @@ def _faults(template: PodTemplate) -> Iterator[str]:
         for container in containers:
             for message in _resource_faults(container.requests, container.limits, _may_be_asked):
                 yield f"spec.{field}[{container.name}].resources: {message}"
+    yield from template.misnamed
     yield from _pod_level_faults(template)
     yield from _port_faults(template)
     for place, toleration in enumerate(template.tolerations):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Doubt, PodShape
+from advisor.fit import admission
 from advisor.verdict import Reason
 from advisor.workload import Workload
 
@@ -118,6 +119,9 @@ def notes(
         if asked.needs and cluster.api_groups is not None and asked.needs not in cluster.api_groups:
             yield Reason("queue-not-served", subject=asked.needs)
     yield from _template_notes(workload)
+    level = admission.security_level(workload.namespace, cluster)
+    if level and not any(role.template.exposed for role in workload.roles if role.replicas):
+        yield Reason("pod-security-level", subject=level)
     yield from _bounded(shapes, cluster)
 
 
@@ -142,6 +146,8 @@ def _template_notes(workload: Workload) -> Iterator[Reason]:
             yield Reason("scheduling-gates", subject=", ".join(gates), role=role.name)
         if role.template.node_name:
             yield Reason("skips-scheduler", subject=role.template.node_name, role=role.name)
+        if role.template.volume_claims:
+            yield Reason("not-checked", subject="CSINode: how many volumes a node may attach")
         if role.template.service_account not in ("", "default"):
             yield Reason("not-checked", subject=f"ServiceAccount {role.template.service_account}")
         if role.template.host_network and not any(c.ports for c in role.template.containers):

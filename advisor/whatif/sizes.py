@@ -21,6 +21,8 @@ def sized(workload: Workload, role: str, count: int) -> Workload:
     """With `count` pods in a role. What starts with all of its pods still does. Raises InputError for half groups."""
     roles = tuple(_sized(one, count) if one.name == role else one for one in workload.roles)
     before, pods = workload.pods, sum(one.replicas for one in roles)
+    if pods != before:
+        roles = tuple(map(_relabelled_by_size, roles))
     least = workload.min_available
     return replace(
         workload,
@@ -34,6 +36,12 @@ def _sized(role: Role, count: int) -> Role:
     minimum = count if role.minimum == role.replicas else min(role.minimum, count)
     maximum = role.maximum if role.maximum is None else max(role.maximum, count)
     return replace(role, replicas=count, minimum=minimum, maximum=maximum)
+
+
+def _relabelled_by_size(role: Role) -> Role:
+    """Labels in which controllers count pods say something else now."""
+    made = tuple(label.at_another_size() for label in role.template.made)
+    return replace(role, template=replace(role.template, made=made))
 
 
 def _regrouped(group: GangGroup, workload: Workload, role: str, count: int) -> GangGroup:

@@ -13,9 +13,15 @@ def kubeflow_port($container; $name; $port):
     if .name == $container and all((.ports // [])[]; .name != $name)
     then .ports = ((.ports // []) + [{name: $name, containerPort: $port}]) else . end);
 
-def kubeflow_labels($job; $labels):
-  .metadata.labels += $labels
-  | if $job then .metadata.labels += {"training.kubeflow.org/job-name": $job} else . end;
+# Of the job: the labels of its pods. `$number` is the index of a pod.
+def kubeflow_labels($operator; $labels; $number):
+  {"training.kubeflow.org/job-name": name_or_made(.metadata.name; "workload"),
+   "training.kubeflow.org/operator-name": $operator}
+  + $labels
+  + if $number then {"training.kubeflow.org/replica-index": $number} else {} end;
+
+# The index of `$pods` pods that are counted from `$first`.
+def kubeflow_number($pods; $first): counted("pod") | if $pods == 1 then known($first) else . end;
 
 # Of an MPIJob's replica specs: one launcher, and no workers unless their number is given.
 def mpi_defaults:

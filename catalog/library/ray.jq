@@ -34,9 +34,26 @@ def ray_metrics:
   if any((.ports // [])[]; .name == "metrics") then .
   else .ports = ((.ports // []) + [{name: "metrics", containerPort: 8080}]) end;
 
-def ray_labels($type; $group; $cluster):
-  .metadata.labels += {"ray.io/node-type": $type, "ray.io/group": $group, "ray.io/is-ray-node": "yes"}
-  | if $cluster then .metadata.labels += {"ray.io/cluster": $cluster} else . end;
+# Labels whose values are known. Some give way to those of the template and of its group.
+def ray_labels($type; $group; $cluster; $own):
+  .metadata.labels = (
+    {"ray.io/is-ray-node": "yes", "app.kubernetes.io/name": "kuberay", "app.kubernetes.io/created-by": "kuberay-operator"}
+    + (if $cluster then {"ray.io/identifier": "\($cluster)-\($type)"[-63:]} else {} end)
+    + (.metadata.labels // {}) + ($own.labels // {})
+    + {"ray.io/node-type": $type, "ray.io/group": $group}
+    + (if $cluster then {"ray.io/cluster": $cluster} else {} end));
+
+# The labels that hold the name of the cluster, where the API server or KubeRay makes that; the identifier says also
+# whether a pod is a head or a worker.
+def ray_made($cluster):
+  if $cluster then {} else {"ray.io/cluster": made("workload"), "ray.io/identifier": made("group")} end;
+
+# Of the spec: what a group's pods bear where KubeRay counts hosts (a feature gate, off by default).
+def ray_counted($name):
+  ray_group($name).numOfHosts as $hosts
+  | {"ray.io/worker-group-replica-index": (counted(if $hosts > 1 then "part" else "pod" end) | sometimes)}
+    + if $hosts > 1 then {"ray.io/worker-group-replica-name": (made("part") | sometimes),
+                          "ray.io/replica-host-index": (counted("part") | sometimes)} else {} end;
 
 # Of a pod: the collector of the history server, where one is asked for (a feature gate of KubeRay, off by default).
 def ray_collector($spec):
@@ -52,7 +69,7 @@ def ray_head($spec; $cluster):
         requests: {cpu: "500m", memory: "512Mi"}, limits: {cpu: "500m", memory: "512Mi"}})}]
     else . end
   | ray_collector($spec)
-  | ray_labels("head"; "headgroup"; $cluster);
+  | ray_labels("head"; "headgroup"; $cluster; $spec.headGroupSpec);
 
 # Of a worker's pod: it waits for the head in an init container.
 def ray_worker($spec; $group; $cluster):
@@ -60,7 +77,7 @@ def ray_worker($spec; $group; $cluster):
   | .spec.initContainers = ((.spec.initContainers // []) + [{name: "wait-gcs-ready", resources: {
       requests: {cpu: "200m", memory: "256Mi"}, limits: {cpu: "200m", memory: "256Mi"}}}])
   | ray_collector($spec)
-  | ray_labels("worker"; $group; $cluster);
+  | ray_labels("worker"; $group; $cluster; $spec | ray_group($group));
 
 # The container that submits a RayJob, with its default size.
 def ray_submitter_container:

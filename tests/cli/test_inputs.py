@@ -26,6 +26,7 @@ spec:
         resources:
           requests:
             memory: 8Gi
+        image: example/train
 """
 BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]

@@ -149,30 +149,6 @@ def test_4_5_host_ports(one: HostPort, other: HostPort, clash: bool) -> None:
     assert other.clashes(one) is clash
 
 
-APP = labels({"app": "a"})
-RED = labels({"colour": "red"})
-
-
-@pytest.mark.parametrize(
-    ("wanted", "covers"),
-    [
-        (PodAffinityTerm("k", selector("app=a"), ("team",)), True),
-        (PodAffinityTerm("k", selector("app=b"), ("team",)), False),
-        (PodAffinityTerm("k", selector(), ("team",)), True),  # {} is everything
-        (PodAffinityTerm("k", None, ("team",)), False),  # null is nothing
-        (PodAffinityTerm("k", selector(), ("other",)), False),
-        (PodAffinityTerm("k", selector(), ()), False),
-        (PodAffinityTerm("k", selector(), (), selector()), True),  # all namespaces
-        (PodAffinityTerm("k", selector(), (), selector("colour=red")), True),
-        (PodAffinityTerm("k", selector(), (), selector("colour=blue")), False),
-        (PodAffinityTerm("k", selector(), ("team",), selector("colour=blue")), True),  # either is enough
-        (PodAffinityTerm("k", selector("app=b"), (), selector()), False),
-    ],
-)
-def test_5_1_which_pods_a_term_speaks_of(wanted: PodAffinityTerm, covers: bool) -> None:
-    assert wanted.covers(APP, "team", RED) is covers
-
-
 KEYS = st.sampled_from("abc")
 PAIRS = st.dictionaries(KEYS, st.sampled_from(["1", "2", "x"]), max_size=3)
 WANTS = st.builds(

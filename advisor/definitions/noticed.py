@@ -1,0 +1,103 @@
+"""Fields of a pod spec that are noticed and not evaluated: what no rule reads yet, and what Pod Security looks at.
+
+Each is told by its path, so that a message can name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from advisor.definitions import plain
+from advisor.definitions.plain import Data
+
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def used(spec: Data) -> tuple[str, ...]:
+    """Fields that bear on placement and that no rule evaluates yet."""
+    return tuple(dict.fromkeys(_unmodelled(spec)))
+
+
+def _unmodelled(spec: Data) -> Iterator[str]:
+    for place, item in plain.mappings(spec, "topologySpreadConstraints"):
+        if plain.text(item, "whenUnsatisfiable") != "ScheduleAnyway":
+            yield f"spec.topologySpreadConstraints[{place}]"
+    if plain.mapping(plain.mapping(spec, "affinity"), "podAffinity").get(REQUIRED):
+        yield f"spec.affinity.podAffinity.{REQUIRED}"
+    if spec.get("resourceClaims"):
+        yield "spec.resourceClaims"
+    for place, item in plain.mappings(spec, "volumes"):
+        if item.get("ephemeral") is not None:
+            yield f"spec.volumes[{place}].ephemeral"
+    yield from (f"spec.{field}" for field in ("schedulingGroup", "workloadRef") if spec.get(field) is not None)
+    yield from _attached_once(spec)
+    yield from _declared_features(spec)
+
+
+def _attached_once(spec: Data) -> Iterator[str]:
+    """Disks that VolumeRestrictions keeps from two pods of a node; the volumes of pods that are there are not read."""
+    for place, item in plain.mappings(spec, "volumes"):
+        yield from (f"spec.volumes[{place}].{kind}" for kind in _ATTACHED_ONCE if item.get(kind) is not None)
+
+
+_ATTACHED_ONCE = ("gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
+
+
+def _declared_features(spec: Data) -> Iterator[str]:
+    """What takes a kubelet that declares a feature for it (component-helpers `nodedeclaredfeatures` of 1.37)."""
+    if plain.flag(spec, "hostNetwork") and spec.get("hostUsers") is False:
+        yield "spec.hostUsers"
+    for field in ("containers", "initContainers"):
+        for place, item in plain.mappings(spec, field):
+            rules = [plain.text(rule, "action") for _, rule in plain.mappings(item, "restartPolicyRules")]
+            if "RestartAllContainers" in rules:
+                yield f"spec.{field}[{place}].restartPolicyRules"
+            if any(mount.get("bindMountOptions") for _, mount in plain.mappings(item, "volumeMounts")):
+                yield f"spec.{field}[{place}].volumeMounts.bindMountOptions"
+
+
+def misnamed(spec: Data) -> tuple[str, ...]:
+    """Volumes whose names the API server refuses: often placeholders, and the rest can be read all the same."""
+    volumes = [(place, plain.text(item, "name")) for place, item in plain.mappings(spec, "volumes")]
+    return tuple(
+        f'spec.volumes[{place}].name: "{name}" is no name' for place, name in volumes if not NAME.fullmatch(name)
+    )
+
+
+def exposed(spec: Data) -> tuple[str, ...]:
+    """Fields that the Pod Security levels baseline and restricted forbid, of those that stand for most."""
+    return tuple(_forbidden(spec))
+
+
+def _forbidden(spec: Data) -> Iterator[str]:
+    yield from (f"spec.{field}" for field in ("hostNetwork", "hostPID", "hostIPC") if plain.flag(spec, field))
+    for place, item in plain.mappings(spec, "volumes"):
+        if item.get("hostPath") is not None:
+            yield f"spec.volumes[{place}].hostPath"
+    for field in ("containers", "initContainers"):
+        for place, item in plain.mappings(spec, field):
+            yield from (f"spec.{field}[{place}].{what}" for what in _privileges(item))
+
+
+def _privileges(container: Data) -> Iterator[str]:
+    security = plain.mapping(container, "securityContext")
+    if plain.flag(security, "privileged"):
+        yield "securityContext.privileged"
+    if set(plain.texts(plain.mapping(security, "capabilities"), "add")) - _CAPABILITIES:
+        yield "securityContext.capabilities.add"
+    for place, port in plain.mappings(container, "ports"):
+        if plain.number(port, "hostPort"):
+            yield f"ports[{place}].hostPort"
+
+
+# fmt: off
+_CAPABILITIES = frozenset(
+    {
+        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
+        "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+    }
+)
+# fmt: on
+"""What baseline lets containers add."""

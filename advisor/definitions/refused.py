@@ -1,0 +1,187 @@
+"""What the API server would refuse in a pod template, found where it is written.
+
+Mirrors the parts of kubernetes/pkg/apis/core/validation that no controller can mend: malformed names, numbers out of
+range, things named twice. What only looks incomplete may be filled in by an operator, so it is looked at (`whole`) only
+where the template is known to become the pod as it is. What a cluster adds to pods is judged in `fit/invalid.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from advisor.definitions import plain
+from advisor.definitions.noticed import NAME
+from advisor.definitions.plain import Data
+from advisor.errors import Faults, InputError, at, likely
+
+LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+SYSTEMS = ("linux", "windows")
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+# fmt: off
+SOURCES = frozenset(
+    {
+        "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "configMap", "csi", "downwardAPI",
+        "emptyDir", "ephemeral", "fc", "flexVolume", "flocker", "gcePersistentDisk", "gitRepo", "glusterfs",
+        "hostPath", "image", "iscsi", "nfs", "persistentVolumeClaim", "photonPersistentDisk", "portworxVolume",
+        "projected", "quobyte", "rbd", "scaleIO", "secret", "storageos", "vsphereVolume",
+    }
+)
+# fmt: on
+"""The types of a volume, of which one may be given."""
+
+
+def check(pod: Data, whole: bool) -> None:
+    """Raises InputError with every fault."""
+    faults = Faults()
+    with faults.collect("metadata", "labels"):
+        _labels(plain.pairs(plain.mapping(pod, "metadata"), "labels"))
+    spec = plain.mapping(pod, "spec")
+    for rule in (*_ALWAYS, *(_WHOLE if whole else ())):
+        with faults.collect("spec"):
+            rule(spec)
+    faults.raise_if_any()
+
+
+def _labels(pairs: dict[str, str]) -> None:
+    faults = Faults()
+    for key, value in pairs.items():
+        prefix, slash, name = key.rpartition("/")
+        if not LABEL.fullmatch(name) or (slash and not (len(prefix) <= 253 and PREFIX.fullmatch(prefix))):
+            faults.add("is no label key", key, hint="letters, digits, - _ . and a domain before a slash")
+        if value and not LABEL.fullmatch(value):
+            faults.add(f'"{value}" is no label value', key, hint="letters, digits and - _ . inside, 63 at most")
+    faults.raise_if_any()
+
+
+def _all_containers(spec: Data) -> Iterator[tuple[str, int, Data]]:
+    for field in ("initContainers", "containers"):
+        yield from ((field, place, item) for place, item in plain.mappings(spec, field))
+
+
+def _names(spec: Data) -> None:
+    """Containers and volumes, each named once. A volume with a wrong name is no fault (`noticed.misnamed`)."""
+    faults = Faults()
+    containers = [(field, place, plain.text(item, "name")) for field, place, item in _all_containers(spec)]
+    volumes = [("volumes", place, plain.text(item, "name")) for place, item in plain.mappings(spec, "volumes")]
+    for field, place, name in containers:
+        if not NAME.fullmatch(name):
+            message = f'"{name}" is no name' if name else "is required"
+            faults.add(message, field, place, "name", hint="at most 63 lower case letters, digits and - inside")
+    for found in (containers, volumes):
+        names = [name for _, _, name in found]
+        for number, (field, place, name) in enumerate(found):
+            if name and name in names[:number]:
+                faults.add(f'"{name}" is there already', field, place, "name")
+    faults.raise_if_any()
+
+
+def _ports(spec: Data) -> None:
+    faults = Faults()
+    for field, place, item in _all_containers(spec):
+        with at(field, place):
+            for index, port in plain.mappings(item, "ports"):
+                for key in ("containerPort", "hostPort"):
+                    number = plain.number(port, key)
+                    if number is not None and not 0 <= number <= 65535:
+                        faults.add(f"{number} is no port", field, place, "ports", index, key, hint="1 to 65535")
+    faults.raise_if_any()
+
+
+def _volumes(spec: Data) -> None:
+    faults = Faults()
+    for place, volume in plain.mappings(spec, "volumes"):
+        types = sorted(key for key in SOURCES & volume.keys() if volume[key] is not None)
+        if len(types) > 1:
+            faults.add(f"has more than one type: {', '.join(types)}", "volumes", place)
+    faults.raise_if_any()
+
+
+def _spread(spec: Data) -> None:
+    faults = Faults()
+    seen: list[tuple[str, str]] = []
+    for place, item in plain.mappings(spec, "topologySpreadConstraints"):
+        where = ("topologySpreadConstraints", place)
+        skew, least = plain.number(item, "maxSkew"), plain.number(item, "minDomains")
+        kind = (plain.text(item, "topologyKey"), plain.text(item, "whenUnsatisfiable"))
+        if skew is None or skew < 1:
+            faults.add("must be 1 at least", *where, "maxSkew")
+        if kind[1] not in ("DoNotSchedule", "ScheduleAnyway"):
+            faults.add("must be DoNotSchedule or ScheduleAnyway", *where, "whenUnsatisfiable")
+        if not kind[0]:
+            faults.add("is required", *where, "topologyKey")
+        if least is not None and (least < 1 or kind[1] == "ScheduleAnyway"):
+            faults.add("must be 1 at least, and needs whenUnsatisfiable DoNotSchedule", *where, "minDomains")
+        if kind in seen:
+            faults.add(f"{kind[0]} {kind[1]} is there already", *where, hint="one constraint for each pair of them")
+        seen.append(kind)
+    faults.raise_if_any()
+
+
+def _weights(spec: Data) -> None:
+    faults = Faults()
+    affinity = plain.mapping(spec, "affinity")
+    for kind in ("nodeAffinity", "podAffinity", "podAntiAffinity"):
+        for place, item in plain.mappings(plain.mapping(affinity, kind), PREFERRED):
+            weight = plain.number(item, "weight")
+            if weight is None or not 1 <= weight <= 100:
+                faults.add("must be 1 to 100", "affinity", kind, PREFERRED, place, "weight")
+    faults.raise_if_any()
+
+
+def _numbers(spec: Data) -> None:
+    deadline = plain.number(spec, "activeDeadlineSeconds")
+    if deadline is not None and not 1 <= deadline < 2**31:
+        raise InputError("must be 1 at least", path=("activeDeadlineSeconds",))
+
+
+def _node(spec: Data) -> None:
+    if plain.text(spec, "nodeName") and spec.get("schedulingGates"):
+        raise InputError("cannot be set beside schedulingGates", path=("nodeName",))
+
+
+def _system(spec: Data) -> None:
+    if spec.get("os") is not None and plain.text(plain.mapping(spec, "os"), "name") not in SYSTEMS:
+        raise InputError(f"must be {' or '.join(SYSTEMS)}", path=("os", "name"))
+
+
+def _images(spec: Data) -> None:
+    faults = Faults()
+    for field, place, item in _all_containers(spec):
+        if not plain.text(item, "image"):
+            faults.add("is required", field, place, "image", hint="the API server refuses a container without an image")
+    faults.raise_if_any()
+
+
+def _mounts(spec: Data) -> None:
+    volumes = [plain.text(volume, "name") for _, volume in plain.mappings(spec, "volumes")]
+    _refer(spec, volumes, "no volume of the pod", "volumeMounts")
+
+
+def _claims(spec: Data) -> None:
+    claims = [plain.text(claim, "name") for _, claim in plain.mappings(spec, "resourceClaims")]
+    _refer(spec, claims, "none of spec.resourceClaims", "resources", "claims")
+
+
+def _refer(spec: Data, known: list[str], wrong: str, *field: str) -> None:
+    """Names of the pod's own things, in lists of its containers."""
+    faults = Faults()
+    for part, place, container in _all_containers(spec):
+        with faults.collect(part, place, *field[:-1]):
+            holder: Any = container
+            for step in field[:-1]:
+                holder = plain.mapping(holder, step)
+            for index, item in plain.mappings(holder, field[-1]):
+                name = plain.text(item, "name")
+                if name not in known:
+                    hint = likely(name, known)
+                    faults.add(f'"{name}" is {wrong}', part, place, *field, index, "name", hint=hint)
+    faults.raise_if_any()
+
+
+Rule = Callable[[Data], None]
+
+_ALWAYS: tuple[Rule, ...] = (_names, _ports, _volumes, _spread, _weights, _numbers, _node, _system)
+_WHOLE: tuple[Rule, ...] = (_images, _mounts, _claims)
