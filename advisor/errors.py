@@ -69,7 +69,7 @@ def at(*steps: str | int) -> Iterator[None]:
 
 
 class Faults:
-    """Gathers the faults of independent parts, so that all of them are reported at once.
+    """Gathers the faults of independent parts, so that all of them are reported at once, equal ones once.
 
     `with faults.collect("spec", 0): …` swallows an `InputError` of that part and goes on; `raise_if_any` ends it.
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from advisor.errors import Fault, Where
 from advisor.labels import ANYWHERE, HostPort, Labels, MadeLabel, NodeSelector, PodAffinityTerm, Toleration
 from advisor.quantity import Amounts
-from advisor.resources import Init, pod_sum
+from advisor.resources import Init, may_be_pod_level, pod_sum
 
 Stage = tuple[int, int]
 """First and last stage (inclusive) in which a role's pods are alive; stages follow one another."""
@@ -87,6 +87,16 @@ class PodTemplate:
             init_containers=tuple(container.with_requests() for container in self.init_containers),
         )
 
+    def with_pod_level(self) -> PodTemplate:
+        """Pod-level requests that are not stated: cpu and memory as the containers ask for them, else the limit."""
+        stated = self.pod_level
+        if stated is None or not (stated.requests or stated.limits):
+            return self
+        asked = replace(self, pod_level=None).requests()
+        summed = {name: amount for name, amount in asked.items() if name in ("cpu", "memory")}
+        from_limits = {name: amount for name, amount in stated.limits.items() if may_be_pod_level(name)}
+        return replace(self, pod_level=PodAmounts({**from_limits, **summed, **stated.requests}, stated.limits))
+
     def requests(self, overhead: Amounts | None = None) -> dict[str, int]:
         """What one pod asks of a node, in thousandths."""
         inits = [Init(container.requests, container.sidecar) for container in self.init_containers]
@@ -154,11 +164,15 @@ class GangGroup:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that was decided on the way and is worth saying: a default applied, a pod added."""
+    """Something that was decided on the way and is worth saying: a default applied, a pod added.
+
+    `warns`: the manifest hardly means it, so it is said even when nobody asks for notes.
+    """
 
     rule: str
     text: str
     path: str = ""
+    warns: bool = False
 
 
 @dataclass(frozen=True, slots=True)

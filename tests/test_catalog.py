@@ -21,6 +21,12 @@ from advisor.workload import Role, Workload
 
 FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))
 
+NAMES: dict[str | int, tuple[str, ...]] = {
+    **dict.fromkeys(("prepare", "counts", "podless", "scaled", "unmodelled"), ()),
+    "rules": ("object", "path"),
+}
+"""The variables that expressions may use, by field of the profile; `roles` and `gang` know all others."""
+
 
 def entry(path: Path) -> Entry:
     (found,) = layers.builtin(path).entries
@@ -60,9 +66,7 @@ class TestFile:
         found = rules(path)
         library = profile.library(found.spec.uses)
         for where, text in profile_schema.texts(found):
-            names = (
-                () if where[1] in ("prepare", "counts", "unmodelled") else ("id", "object", "role", "roles", "scale")
-            )
+            names = NAMES.get(where[1], ("id", "object", "role", "roles", "scale"))
             TRUSTED.compile(f"{library}{text}", names=names, edits=True)
 
     def test_has_two_examples_at_least(self, path: Path) -> None:

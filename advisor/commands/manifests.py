@@ -112,8 +112,17 @@ def _source(path: str) -> Source:
 def say(found: Asked, output: Output) -> None:
     """On stderr: what is wrong with the input, and what was left out of it."""
     terminal.say([*found.faults, *found.missing], no_color=output.no_color)
-    terminal.say(found.warnings, severity="warning", no_color=output.no_color)
+    terminal.say([*found.warnings, *_warnings(found)], severity="warning", no_color=output.no_color)
     terminal.say([Fault(text) for text in _notes(found, output)], severity="note", no_color=output.no_color)
+
+
+def _warnings(found: Asked) -> Iterator[Fault]:
+    """What a manifest says and can hardly mean."""
+    for workload in found.sound:
+        for note in workload.notes:
+            if note.warns:
+                about = f"{workload.title}, {note.path}" if note.path else workload.title
+                yield Fault(f"{about}: {note.text}", where=workload.source)
 
 
 def _notes(found: Asked, output: Output) -> Iterator[str]:

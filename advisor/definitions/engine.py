@@ -29,6 +29,11 @@ _FINITE = 'if any(.. | numbers; isnan or isinfinite) then error("gives a number 
 _COMPILE_ERROR = re.compile(
     r"jq: error: (?:syntax error, )?(?P<what>.*?) at <\S+>, line (?P<line>\d+), column (?P<column>\d+):"
 )
+_TYPE = "(null|boolean|number|string|array|object)"
+_PAIR = re.compile(rf"{_TYPE} \(.*\) and {_TYPE} \(.*\) (cannot be [a-z ]+)")
+_VALUE = re.compile(r"(string|array|object) \(.*\)")
+_PARSED = re.compile(r" \(while parsing '.*'\)")
+_INDEX = re.compile(r'with (?:string \()?"(?P<key>.*)"\)?')
 _UNDEFINED = re.compile(r"(?P<name>\w+)/0 is not defined")
 NO_VARIABLES: Mapping[str, Any] = {}
 
@@ -102,8 +107,19 @@ def run(text: str, document: str, variables: Mapping[str, Any], edits: bool) -> 
                     raise InputError(f"gives more than {MOST_OUTPUTS} outputs")
                 outputs.append(output)
     except ValueError as error:
-        raise InputError(_short(str(error))) from None
+        raise InputError(_short(_without_values(str(error), text))) from None
     return outputs
+
+
+def _without_values(message: str, text: str) -> str:
+    """jq's reason without what the document holds: types are named, and keys that the expression names itself."""
+    message = _PARSED.sub("", message)
+    index = _INDEX.search(message)
+    if index:
+        return message if f"{index['key']}" in text else _INDEX.sub("with text", message)
+    if not _VALUE.search(message):
+        return message
+    return _PAIR.sub(r"\1 and \2 \3", message) if _PAIR.search(message) else _VALUE.sub(r"\1", message)
 
 
 @lru_cache(maxsize=4096)

@@ -40,22 +40,17 @@ def number(data: Data, key: str) -> int | None:
 def mappings(data: Data, key: str) -> Iterator[tuple[int, Data]]:
     """The members of a list of mappings, with their places; use `at(key, place)` round what is done with one."""
     for place, item in enumerate(_items(data, key)):
-        if item is not None:
-            with at(key):
-                yield place, _must(item, dict, "a mapping", place)
+        yield place, _must(item, dict, "a mapping", key, place)
 
 
 def texts(data: Data, key: str) -> tuple[str, ...]:
-    with at(key):
-        return tuple(_must(item, str, "text", place) for place, item in enumerate(_items(data, key)))
+    return tuple(_must(item, str, "text", key, place) for place, item in enumerate(_items(data, key)))
 
 
 def pairs(data: Data, key: str) -> dict[str, str]:
     """A map of text to text: labels, selectors."""
-    with at(key):
-        return {
-            name: _must(value, str, "text", name) for name, value in mapping(data, key).items() if value is not None
-        }
+    members = mapping(data, key).items()
+    return {name: _must(value, str, "text", key, name) for name, value in members if value is not None}
 
 
 def amounts(data: Data, key: str) -> dict[str, int]:

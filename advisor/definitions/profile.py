@@ -17,8 +17,9 @@ from advisor import files
 from advisor.definitions import templates, tree
 from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.engine import Engine, Prepared, prepare
-from advisor.definitions.extract import Extraction, Instance, Scale
+from advisor.definitions.extract import Extraction, Instance, Part, Scale
 from advisor.definitions.profile_schema import Profile, RoleRule
+from advisor.definitions.scalers import Scaler
 from advisor.errors import InputError, Path, at, dotted
 from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest, Unmodelled
 
@@ -38,10 +39,22 @@ class Context:
 
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
         program = f"{library(self.profile.spec.uses)}{text}"
-        outputs = self.engine.evaluate(program, document, variables=variables, edits=True)
+        try:
+            outputs = self.engine.evaluate(program, document, variables=variables, edits=True)
+        except InputError as error:
+            if any(fault.hint for fault in error.faults):
+                raise
+            raise _unreadable(str(error.faults[0].message), text) from None
         if len(outputs) != 1:
-            raise InputError(f"gives {len(outputs)} values where one is needed", hint=text, code="unreadable")
+            raise _unreadable(f"{len(outputs)} values where one is needed", text)
         return outputs[0]
+
+
+def _unreadable(reason: str, text: str) -> InputError:
+    """Something in the manifest has another shape than the kind's; the profile's own rules did not see it coming."""
+    line = " ".join(text.split())
+    hint = f"in the placement profile: {line if len(line) <= _LONGEST_HINT else line[: _LONGEST_HINT - 3] + '...'}"
+    return InputError(f"cannot be read as its kind wants it: {reason}", path=("spec",), hint=hint, code="unreadable")
 
 
 @lru_cache(maxsize=64)
@@ -51,13 +64,29 @@ def library(names: tuple[str, ...]) -> str:
     return "".join(files.read(str(folder / f"{FilePath(name).name}.jq")).text for name in names)
 
 
+def with_scaler(context: Context, scaler: Scaler | None) -> tuple[Context, list[Note]]:
+    """The object with the replicas that its scaler will give it, where it states none itself."""
+    path = context.profile.spec.scaled
+    if path is None or scaler is None:
+        return context, []
+    stated = context.value(path, None)
+    if stated is None:
+        after = prepare(context.value(f"{path} = $least", None, least=scaler.minimum))
+        notes = list(_differences(context.document.data, after.data, ()))
+        text = f"is {scaler.minimum}, the minimum of {scaler.title}"
+        return replace(context, document=after), [replace(note, rule="scaler", text=text) for note in notes]
+    if 0 < stated < scaler.minimum:
+        text = f"is {stated}, which {scaler.title} will raise to {scaler.minimum}"
+        return context, [Note("scaler", text, path.lstrip("."), warns=True)]
+    return context, []
+
+
 def with_defaults(context: Context) -> tuple[Context, list[Note]]:
     """The object with the kind's defaults, and a note for each of them."""
     if context.profile.spec.prepare is None:
         return context, []
     before = context.document
-    with at("spec", "prepare"):
-        after = prepare(context.value(context.profile.spec.prepare, None))
+    after = prepare(context.value(context.profile.spec.prepare, None))
     return replace(context, document=after), list(_differences(before.data, after.data, ()))
 
 
@@ -73,6 +102,9 @@ def _differences(before: Any, after: Any, path: Path) -> Iterator[Note]:
 
 
 _ABSENT = object()
+_LONGEST_HINT = 100
+MINIMUM = "minimum"
+"""The rule of notes about a minimum that cannot be meant."""
 
 
 def _changed(before: Any, after: Any, path: Path) -> Note:
@@ -108,45 +140,70 @@ def roles(context: Context, extraction: Extraction) -> Roles:
         for role, said in _of_rule(rule, context, extraction):
             found.append(role)
             notes += said
+    if not found and not context.value(context.profile.spec.podless, False):
+        raise InputError("holds no pods where its kind keeps them", path=("spec",), code="unreadable")
     return Roles(_with_unique_names(found), tuple(notes))
 
 
 def _of_rule(rule: RoleRule, context: Context, extraction: Extraction) -> Iterator[tuple[Role, list[Note]]]:
     if rule.added:
         if context.value(rule.when, True):
-            role = _role(rule, Instance(rule.added, "", Scale(1)), {}, context)
-            yield role, [Note("pod-added", f"{role.name}: {role.replicas} added by the controller")]
+            role, notes = _role(rule, Instance(rule.added, "", Scale(1)), {}, context)
+            yield role, [Note("pod-added", f"{role.name}: {role.replicas} added by the controller"), *notes]
         return
     part = extraction.part(rule.component)
     for instance in part.instances:
-        there = instance.pod is not None or not part.component.is_leaf
-        if context.value(rule.when, there, id=instance.id):
-            role = _role(rule, instance, instance.pod or {"metadata": {}, "spec": {}}, context)
-            yield role, _added_containers(instance.pod or {}, role)
+        if _is_there(rule, part, instance, context):
+            role, notes = _role(rule, instance, instance.pod or {"metadata": {}, "spec": {}}, context)
+            yield role, [*_added_containers(instance.pod or {}, role), *notes]
 
 
-def _role(rule: RoleRule, instance: Instance, pod: Mapping[str, Any], context: Context) -> Role:
+def _is_there(rule: RoleRule, part: Part, instance: Instance, context: Context) -> bool:
+    if rule.when is None:
+        return has_pods(part, instance)
+    return bool(context.value(rule.when, False, id=instance.id))
+
+
+def has_pods(part: Part, instance: Instance) -> bool:
+    """Raises InputError for an instance that the manifest names and gives no pods: it is not absent but broken."""
+    there = instance.pod is not None or not part.component.is_leaf
+    if not there and instance.id:
+        raise InputError(f"{instance.component} {instance.id} has no pod template", path=("spec",), code="unreadable")
+    return there
+
+
+def _role(rule: RoleRule, instance: Instance, pod: Mapping[str, Any], context: Context) -> tuple[Role, list[Note]]:
     scale = instance.scale or Scale()
     known = {"replicas": scale.replicas, "minimum": scale.minimum, "maximum": scale.maximum}
     given = {"id": instance.id, "scale": known}
     name = context.value(rule.name, instance.id or instance.component, **given)
-    with at(name):
-        replicas = _count(context.value(rule.replicas, scale.desired, **given))
-        stage = context.value(rule.stage, [0, 0], **given)
-        topology = context.value(rule.topology, [], **given) or []
-        return Role(
-            name=name,
-            replicas=replicas,
-            template=_template(rule, pod, context, given, name),
-            minimum=min(replicas, _count(context.value(rule.minimum, replicas, **given))),
-            maximum=context.value(rule.maximum, None, **given),
-            component=instance.component,
-            instance=instance.id,
-            starts_after=context.value(rule.starts_after, "", **given) or "",
-            injected=bool(rule.added),
-            stage=(stage[0], stage[1]),
-            topology=tuple(TopologyRequest(**request) for request in topology),
-        )
+    replicas = _count(context.value(rule.replicas, scale.desired, **given))
+    least = _count(context.value(rule.minimum, replicas, **given))
+    most = context.value(rule.maximum, None, **given)
+    stage = context.value(rule.stage, [0, 0], **given)
+    topology = context.value(rule.topology, [], **given) or []
+    role = Role(
+        name=name,
+        replicas=replicas,
+        template=_template(rule, pod, context, given, name),
+        minimum=min(replicas, least),
+        maximum=most if most is None else max(_count(most), min(replicas, least)),
+        component=instance.component,
+        instance=instance.id,
+        starts_after=context.value(rule.starts_after, "", **given) or "",
+        injected=bool(rule.added),
+        stage=(stage[0], stage[1]),
+        topology=tuple(TopologyRequest(**request) for request in topology),
+    )
+    return role, list(_bounds(name, least, replicas, most))
+
+
+def _bounds(name: str, least: int, replicas: int, most: int | None) -> Iterator[Note]:
+    """What the manifest says of a minimum that it cannot mean (definitions.md 14.3)."""
+    if least > replicas:
+        yield Note(MINIMUM, f"{name}: a minimum of {least} is above its {replicas} pods: all of them count", warns=True)
+    if most is not None and most < min(least, replicas):
+        yield Note(MINIMUM, f"{name}: a minimum of {least} is above the maximum of {most}", warns=True)
 
 
 def _template(
@@ -157,7 +214,8 @@ def _template(
     elif rule.template is not None:
         known = {**given, "role": name, "object": context.document.data}
         pod = context.one(rule.template, prepare(pod), known)
-    return templates.template(pod, context.namespace, context.value(rule.labels, {}, **given))
+    with at(name):
+        return templates.template(pod, context.namespace, context.value(rule.labels, {}, **given))
 
 
 def _count(value: Any) -> int:
@@ -185,18 +243,30 @@ def _with_unique_names(found: Sequence[Role]) -> tuple[Role, ...]:
 
 def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
     """Pods that must start together, as the profile says; roles without pods are left out."""
-    known = {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
-    with at("spec", "gang", "groups"):
-        stated = context.value(context.profile.spec.gang.groups, [], roles=known) or []
-    made = (GangGroup(_count(one["count"]), {name: _count(n) for name, n in one["members"].items()}) for one in stated)
+    stated = context.value(context.profile.spec.gang.groups, [], roles=_counts(found)) or []
+    made = [GangGroup(_count(one["count"]), {name: _count(n) for name, n in one["members"].items()}) for one in stated]
+    strangers = {name for group in made for name in group.members} - {role.name for role in found}
+    if strangers:
+        raise InputError(f"a gang needs {', '.join(sorted(strangers))}, of which there is no role", code="unreadable")
     kept = (replace(group, members={name: n for name, n in group.members.items() if n}) for group in made)
     return tuple(group for group in kept if group.count and group.members)
 
 
-def min_available(context: Context, found: Sequence[Role]) -> int | None:
-    known = {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
-    value = context.value(context.profile.spec.gang.min_available, None, roles=known)
-    return None if value is None else _count(value)
+def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, list[Note]]:
+    """Pods that must start at least, and a remark when there are not as many; zero says nothing."""
+    value = context.value(context.profile.spec.gang.min_available, None, roles=_counts(found))
+    pods = sum(role.replicas for role in found)
+    if not value:
+        return None, []
+    if _count(value) <= pods:
+        return value, []
+    text = f"a minimum of {value} is above the {pods} pods that there are: all of them count"
+    return pods or None, [Note(MINIMUM, text, warns=True)]
+
+
+def _counts(found: Sequence[Role]) -> dict[str, dict[str, int]]:
+    """What a gang's expressions know of the roles."""
+    return {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
 
 
 def unmodelled(context: Context) -> tuple[Unmodelled, ...]:

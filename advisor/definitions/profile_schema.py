@@ -7,7 +7,7 @@ expressions see the object after `prepare`; `docs/profiles.md` is the reference 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -69,6 +69,36 @@ class RoleRule(_Model):
         return self
 
 
+class Rule(_Model):
+    """What the kind wants of one place in the manifest as it is written, before any default.
+
+    at        a path; every place at which it points is looked at
+    required  something must stand there
+    is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are
+    must      a condition on what stands there, not asked where nothing does
+    says      what is wrong when something required is missing or the condition is false
+    hint      what to do about it
+    note      it is only worth a warning: the controller takes it
+
+    `must` sees what stands there, its path as `$path` (a list of steps), and the object as `$object`. `says` is text
+    and holds nothing of the manifest: the fault's path says where.
+    """
+
+    at: Jq
+    required: bool = False
+    is_: Literal["mapping", "list", "text", "flag", "template"] | None = Field(default=None, alias="is")
+    must: Jq | None = None
+    says: str = ""
+    hint: str = ""
+    note: bool = False
+
+    @model_validator(mode="after")
+    def _says_what_is_wrong(self) -> Rule:
+        if self.must and not self.says:
+            raise PydanticCustomError("rule", "a condition needs says: what is wrong when it is false")
+        return self
+
+
 class Gang(_Model):
     """`groups`: [{count, members: {role: pods}}]. `minAvailable`: pods that must start at least, whichever they are.
 
@@ -92,15 +122,19 @@ class ProfileSpec(_Model):
     """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
-    `uses`: files of `catalog/library` whose functions the expressions call.
+    `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
+    has no role at all; anywhere else that is a fault. `scaled`: the path that an autoscaler of the object sets.
     """
 
     for_: For = Field(alias="for")
     literal: bool = False
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    scaled: Jq | None = None
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
+    podless: Jq | None = None
     gang: Gang = Gang()
     unmodelled: Jq | None = None
     examples: tuple[Example, ...] = ()

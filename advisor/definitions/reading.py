@@ -11,13 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import plain, profile, profile_schema, refused, signs, suspend, templates, tree
+from advisor.definitions import (
+    plain,
+    profile,
+    profile_schema,
+    refused,
+    rules,
+    scalers,
+    shapes,
+    signs,
+    suspend,
+    templates,
+    tree,
+)
 from advisor.definitions.catalog import Catalog, Found, builtin_folder
-from advisor.definitions.engine import Engine, Prepared, prepare
+from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
-from advisor.definitions.schema import Component
+from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
@@ -47,12 +59,16 @@ def read(documents: Sequence[Document], catalog: Catalog, namespace: str = "defa
     workloads: list[Workload] = []
     missing: list[Fault] = []
     passed: Counter[str] = Counter()
-    for document in members(documents):
+    every = list(members(documents))
+    owners: Mapping[scalers.Target, Scaler] = {}
+    with faults.collect():
+        owners = scalers.of(every, builtin_folder(), namespace)
+    for document in every:
         with faults.collect(), document.faults():
             kind = _kind(document)
             found = catalog.find(*kind)
             if found:
-                workloads.append(_workload(document, found, namespace))
+                workloads.append(_workload(document, found, namespace, owners))
             elif _is_passed_over(kind) or not _holds_pods(document.data):
                 passed[kind[1]] += 1
             else:
@@ -118,7 +134,9 @@ def _no_definition(api_version: str, kind: str) -> Fault:
     )
 
 
-def _workload(document: Document, found: Found, default_namespace: str) -> Workload:
+def _workload(
+    document: Document, found: Found, default_namespace: str, owners: Mapping[scalers.Target, Scaler]
+) -> Workload:
     data = document.data
     metadata = plain.mapping(data, "metadata")
     with at("metadata"):
@@ -139,7 +157,8 @@ def _workload(document: Document, found: Found, default_namespace: str) -> Workl
     )
     try:
         with document.faults():
-            whole = _with_roles(workload, document, found)
+            owner = owners.get((workload.api_group, workload.kind, namespace, name))
+            whole = _with_roles(workload, document, found, owner)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
@@ -153,24 +172,27 @@ def _definition(found: Found) -> Definition:
     return Definition(found.entry.definition.name, str(found.entry.origin), tuple(sorted(children)))
 
 
-def _with_roles(workload: Workload, document: Document, found: Found) -> Workload:
+def _with_roles(workload: Workload, document: Document, found: Found, owner: Scaler | None) -> Workload:
     entry = found.entry
-    rules = _profile(found)
+    own = _profile(found)
     engine = entry.origin.engine
     given = prepare(document.data)
-    _check(given, workload.namespace, found, rules)
+    warnings = _check(given, workload.namespace, found, own)
     resumed = suspend.resumed(entry.definition, given, engine)
-    if rules is None:
+    if own is None:
         return _without_profile(workload, Extraction(entry.definition, resumed, engine))
-    own = found.profile.origin.engine if found.profile else engine
-    context, notes = profile.with_defaults(Context(rules, own, resumed, workload.namespace))
+    runs = found.profile.origin.engine if found.profile else engine
+    context, scaled = profile.with_scaler(Context(own, runs, resumed, workload.namespace), owner)
+    context, notes = profile.with_defaults(context)
     made = profile.roles(context, Extraction(entry.definition, context.document, engine))
+    least, said = profile.min_available(context, made.roles)
+    of_roles = [note for note in made.notes if not (said and note.rule == profile.MINIMUM)]
     return replace(
         workload,
         roles=made.roles,
         groups=profile.groups(context, made.roles),
-        min_available=profile.min_available(context, made.roles),
-        notes=(*workload.notes, *notes, *made.notes),
+        min_available=least,
+        notes=(*workload.notes, *warnings, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context),
     )
 
@@ -178,50 +200,69 @@ def _with_roles(workload: Workload, document: Document, found: Found) -> Workloa
 def _profile(found: Found) -> Profile | None:
     if found.profile is None or found.profile.profile_document is None:
         return None
-    rules = profile_schema.parse(found.profile.profile_document)
+    own = profile_schema.parse(found.profile.profile_document)
     components = {component.name for component in found.entry.definition.components}
-    return rules if all(rule.component in components for rule in rules.spec.roles if rule.component) else None
+    return own if all(rule.component in components for rule in own.spec.roles if rule.component) else None
 
 
-def _check(given: Prepared, namespace: str, found: Found, rules: Profile | None) -> None:
-    """Faults of the manifest at their own places, before anything is made of it: counts, then pod templates."""
+def _check(given: Prepared, namespace: str, found: Found, own: Profile | None) -> list[Note]:
+    """Faults of the manifest at their own places, before anything is made of it: rules, counts, then pod templates.
+
+    Gives what is only worth a warning.
+    """
     faults = Faults()
-    if rules and found.profile:
-        for text in rules.spec.counts:
-            for path, value in _places(text, given, found.profile.origin.engine):
+    notes: list[Note] = []
+    if own and found.profile:
+        engine = found.profile.origin.engine
+        broken, notes = rules.broken(own.spec.rules, profile.library(own.spec.uses), given, engine)
+        faults.found += broken
+        for text in own.spec.counts:
+            for path, value in rules.places(text, given, engine):
                 with faults.collect(*path):
                     _whole_count(value)
-    for component in tree.leaves(found.entry.definition):
-        for path, pod in _templates(component, given, found.entry.origin.engine):
+    judged = {fault.path for fault in faults.found}
+    for path, (pod, needed) in dict(_templates(given, found, own)).items():
+        if not any(path[: len(wrong)] == wrong for wrong in judged):
             with faults.collect(*path):
-                templates.template(pod, namespace)
+                _template(pod, namespace, needed=needed)
             with faults.collect(*path):
-                refused.check(pod, whole=rules is not None and rules.spec.literal)
+                refused.check(pod if isinstance(pod, dict) else {}, whole=own is not None and own.spec.literal)
     faults.raise_if_any()
+    return notes
+
+
+def _templates(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[Any, bool]]]:
+    """Places of pod templates with what is there, and must it be: where a path says it, not where one is built."""
+    engine = found.entry.origin.engine
+    for component in tree.leaves(found.entry.definition):
+        text = component.spec_definition.pod_template_spec_path if component.spec_definition else None
+        for path, pod in rules.places(text, given, engine) if text else ():
+            yield path, (pod, component.instance_id_path is not None)
+    for rule in own.spec.rules if own else ():
+        if rule.is_ == "template":
+            yield from ((path, (pod, False)) for path, pod in rules.places(rule.at, given, engine))
 
 
 def _whole_count(value: Any) -> None:
+    if value is None:
+        return
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"must be a whole number, not {value!r}")
+        raise InputError(f"must be a whole number, not {value if isinstance(value, float) else shapes.kind_of(value)}")
     if value < 0:
-        raise InputError(f"must not be negative: {value}")
+        raise InputError("must not be negative")
+    if value > shapes.MOST_PODS:
+        raise InputError(f"is out of range: at most {shapes.MOST_PODS}")
 
 
-def _templates(component: Component, given: Prepared, engine: Engine) -> Iterator[tuple[Path, Any]]:
-    """The templates that a component's path points at, where it is a path and not something built."""
-    spec = component.spec_definition
-    text = spec.pod_template_spec_path if spec else None
-    if text:
-        yield from ((path, pod) for path, pod in _places(text, given, engine) if isinstance(pod, dict))
-
-
-def _places(text: str, given: Prepared, engine: Engine) -> list[tuple[Path, Any]]:
-    """Where in the object a jq path points, with what stands there; nothing where the text is no plain path."""
-    try:
-        pairs = engine.evaluate(f"path({text}\n) as $p | [$p, getpath($p)]", given, edits=True)
-    except InputError:
-        return []
-    return [(tuple(path), value) for path, value in pairs if value is not None]
+def _template(pod: Any, namespace: str, *, needed: bool) -> None:
+    if pod is None:
+        if needed:
+            raise InputError("is required", hint="nothing else says what these pods are")
+        return
+    if not isinstance(pod, dict):
+        raise InputError(f"must be a mapping, not {shapes.kind_of(pod)}")
+    templates.template(pod, namespace)
+    shapes.check(pod, shapes.POD_TEMPLATE)
 
 
 def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
@@ -229,11 +270,13 @@ def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
     found: list[Role] = []
     for part in extraction.leaves():
         for instance in part.instances:
-            if instance.pod is not None:
+            if profile.has_pods(part, instance) and instance.pod is not None:
                 replicas = instance.scale.desired if instance.scale else 1
                 pod = templates.template(instance.pod, workload.namespace)
                 name = instance.id or instance.component
                 found.append(Role(name, replicas, pod, replicas, None, instance.component, instance.id))
+    if not found:
+        raise InputError("holds no pods where its definition looks for them", path=("spec",), code="unreadable")
     gang = extraction.definition.gang
     together = gang is not None and (gang.pod_group or gang.pod_groups)
     groups = (

@@ -7,12 +7,17 @@ or that people often get wrong.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from advisor import quantity
 from advisor.errors import InputError, at
 
 Shape = Any
+_QUOTED = re.compile(r"[-+]?[0-9.]{1,20}|true|false|yes|no|on|off")
+MOST_PODS = 2**31 - 1
+"""Kubernetes keeps numbers of pods in 32 bits."""
+
 Quantity = quantity.parse
 
 _NAMES = {
@@ -128,8 +133,9 @@ def _wanted(value: Any, kind: type) -> None:
 
 
 def _shown(value: Any) -> str:
+    """What stands there in place of something else: numbers and flags in quotes are told, other text never."""
     if isinstance(value, str):
-        return f'the text "{value if len(value) <= 20 else value[:17] + "..."}"'
+        return f'the text "{value}"' if _QUOTED.fullmatch(value) else "text"
     return f"{value!r}" if isinstance(value, float) else kind_of(value)
 
 
@@ -141,5 +147,5 @@ def kind_of(value: Any) -> str:
 def int32(value: Any) -> None:
     """What Go decodes into an int32."""
     _wanted(value, int)
-    if not -(2**31) <= value < 2**31:
-        raise InputError(f"{value} is out of range")
+    if not -(MOST_PODS + 1) <= value <= MOST_PODS:
+        raise InputError(f"{value} is out of range" if abs(value) < 2**63 else "is out of range")

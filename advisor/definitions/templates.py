@@ -50,7 +50,7 @@ def template(pod: Data, namespace: str, added: Data | None = None) -> PodTemplat
         with faults.collect("spec"):
             parts[name] = read(spec)
     for name in ("affinity", "anti_affinity"):
-        with faults.collect("spec", "affinity"):
+        with faults.collect("spec"):
             own = Bearer(parts.get("labels", ()), parts["made"])
             parts[name] = _pod_terms(spec, _AFFINITIES[name], namespace, own)
     faults.raise_if_any()
@@ -119,14 +119,19 @@ def _pod_level(spec: Data) -> PodAmounts | None:
 
 def _nodes(spec: Data) -> NodeSelector:
     selector = sorted_labels(plain.pairs(spec, "nodeSelector"))
+    affinity = _affinity(spec, "nodeAffinity")
+    if affinity.get(REQUIRED) is None:
+        return NodeSelector(selector)
+    with at("affinity", "nodeAffinity"):
+        required = plain.mapping(affinity, REQUIRED)
+        with at(REQUIRED):
+            return NodeSelector(selector, _each(required, "nodeSelectorTerms", _node_term))
+
+
+def _affinity(spec: Data, kind: str) -> Data:
+    affinity = plain.mapping(spec, "affinity")
     with at("affinity"):
-        affinity = plain.mapping(plain.mapping(spec, "affinity"), "nodeAffinity")
-        if affinity.get(REQUIRED) is None:
-            return NodeSelector(selector)
-        with at("nodeAffinity"):
-            required = plain.mapping(affinity, REQUIRED)
-            with at(REQUIRED):
-                return NodeSelector(selector, _each(required, "nodeSelectorTerms", _node_term))
+        return plain.mapping(affinity, kind)
 
 
 def _node_term(item: Data) -> NodeTerm:
@@ -161,8 +166,8 @@ def _toleration(item: Data) -> Toleration:
 
 
 def _pod_terms(spec: Data, key: str, namespace: str, own: Bearer) -> tuple[PodAffinityTerm, ...]:
-    affinity = plain.mapping(plain.mapping(spec, "affinity"), key)
-    with at(key):
+    affinity = _affinity(spec, key)
+    with at("affinity", key):
         return _each(affinity, REQUIRED, lambda item: _pod_term(item, namespace, own))
 
 
@@ -178,10 +183,12 @@ def _pod_term(item: Data, namespace: str, own: Bearer) -> PodAffinityTerm:
 def _all_pod_terms(spec: Data) -> Iterator[Data]:
     """Required and preferred, of affinity and anti-affinity."""
     for kind in _AFFINITIES.values():
-        affinity = plain.mapping(plain.mapping(spec, "affinity"), kind)
-        yield from (item for _, item in plain.mappings(affinity, REQUIRED))
-        for _, item in plain.mappings(affinity, PREFERRED):
-            yield plain.mapping(item, "podAffinityTerm")
+        affinity = _affinity(spec, kind)
+        with at("affinity", kind):
+            yield from (item for _, item in plain.mappings(affinity, REQUIRED))
+            for place, item in plain.mappings(affinity, PREFERRED):
+                with at(PREFERRED, place):
+                    yield plain.mapping(item, "podAffinityTerm")
 
 
 def _names_namespaces(term: Data) -> bool:

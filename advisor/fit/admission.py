@@ -67,8 +67,8 @@ def _filled_in(template: PodTemplate, ranges: Sequence[LimitRange], cluster: Clu
     template = template.as_pod()
     if before(cluster, POD_LEVEL_DEFAULTS_LAST):
         early = template.pod_level and template.pod_level.limits
-        return _ranged(_with_pod_level(template) if early else template, ranges)
-    return _with_pod_level_limits(_with_pod_level(_ranged(template, ranges)))
+        return _ranged(template.with_pod_level() if early else template, ranges)
+    return _with_pod_level_limits(_ranged(template, ranges).with_pod_level())
 
 
 def _ranged(template: PodTemplate, ranges: Sequence[LimitRange]) -> PodTemplate:
@@ -77,17 +77,6 @@ def _ranged(template: PodTemplate, ranges: Sequence[LimitRange]) -> PodTemplate:
         containers=tuple(limits.defaulted(container, ranges) for container in template.containers),
         init_containers=tuple(limits.defaulted(container, ranges) for container in template.init_containers),
     )
-
-
-def _with_pod_level(template: PodTemplate) -> PodTemplate:
-    """Pod-level requests that are not stated: cpu and memory as the containers ask for them, else the pod's limit."""
-    stated = template.pod_level
-    if stated is None or not (stated.requests or stated.limits):
-        return template
-    asked = replace(template, pod_level=None).requests()
-    summed = {name: amount for name, amount in asked.items() if name in ("cpu", "memory")}
-    from_limits = {name: amount for name, amount in stated.limits.items() if may_be_pod_level(name)}
-    return replace(template, pod_level=PodAmounts({**from_limits, **summed, **stated.requests}, stated.limits))
 
 
 def _with_pod_level_limits(template: PodTemplate) -> PodTemplate:

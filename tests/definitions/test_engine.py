@@ -120,3 +120,21 @@ def test_a_long_error_of_jq_is_cut() -> None:
 
 def test_a_document_is_written_down_sorted_and_with_whole_numbers() -> None:
     assert prepare({"b": 1.0, "a": [2.5, {"d": 1e3, "c": None}]}).text == '{"a":[2.5,{"c":null,"d":1000}],"b":1}'
+
+
+@both
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (".a | keys", "string has no keys"),
+        (".a + .b", "string and array cannot be added"),
+        (".c[.a]", "Cannot index number with text"),
+        (".a.x", 'Cannot index string with string ("x")'),  # the key is the expression's own
+        ("1 + .b", "number and array cannot be added"),
+        (".a | fromjson", "Invalid numeric literal at line 1, column 8"),
+    ],
+)
+def test_an_error_tells_nothing_of_the_document(engine: Engine, text: str, message: str) -> None:
+    found = failure(engine, text, {"a": 'hunter2") and string', "b": ["hunter2"], "c": 1})
+    assert message in found
+    assert "hunter2" not in found

@@ -92,7 +92,7 @@ def test_the_expected_text_is_pasted_as_it_is_and_checked_with_the_rest(expected
     [
         ("{}", "phase: 3", "statusDefinition.phaseDefinition: must be text, not a number"),
         ("{}", "conditions: {a: b}", "statusDefinition.conditionsDefinition: must be a list, not a mapping"),
-        ("{}", "conditions: [a]", 'statusDefinition.conditionsDefinition[0]: must be a mapping, not the text "a"'),
+        ("{}", "conditions: [a]", "statusDefinition.conditionsDefinition[0]: must be a mapping, not text"),
         (
             "{failed: [{byExpression: {expression: '.x[]', expectedResult: a}}]}",
             "{}",

@@ -16,8 +16,8 @@ from tests.live import pods
 from tests.servers.pool import Servers
 
 LABELS = {"app": "x"}
-TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "main", "image": "example/main"}]}}
-ENDING = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}
+TEMPLATE: pods.Object = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "main", "image": "example/main"}]}}
+ENDING: pods.Object = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}
 APP = {"replicas": 2, "selector": {"matchLabels": LABELS}, "template": TEMPLATE}
 
 

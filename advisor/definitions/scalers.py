@@ -1,0 +1,72 @@
+"""Objects in the same files that own a workload's number of replicas, as `catalog/scalers.yaml` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from advisor import files
+from advisor.definitions import plain
+from advisor.errors import at
+from advisor.files import Document
+
+Target = tuple[str, str, str, str]
+"""Group, kind, namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaler:
+    """Keeps its target at `minimum` replicas or more; `title` names it to the user."""
+
+    title: str
+    minimum: int
+
+
+def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mapping[Target, Scaler]:
+    """What each scaler among the documents owns. Raises InputError for a scaler that cannot be read."""
+    known = _known(folder)
+    found: dict[Target, Scaler] = {}
+    for document in documents:
+        rule = known.get(_kind(document.data))
+        if rule:
+            with document.faults():
+                found.update(_owned(rule, document.data, namespace))
+    return found
+
+
+def _owned(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> Iterator[tuple[Target, Scaler]]:
+    with at("metadata"):
+        metadata = plain.mapping(data, "metadata")
+        namespace, name = plain.text(metadata, "namespace") or namespace, plain.text(metadata, "name")
+    *above, key = rule["target"]
+    with at(*above):
+        target = plain.mapping(_below(data, above), key)
+    with at(*rule["target"]):
+        group = plain.text(target, "apiVersion").rpartition("/")[0]
+        owned = (group, plain.text(target, "kind"), namespace, plain.text(target, "name"))
+    *above, key = rule["minimum"]
+    with at(*above):
+        minimum = plain.number(_below(data, above), key)
+    yield owned, Scaler(f"{rule['kind']} {name}", rule["otherwise"] if minimum is None else minimum)
+
+
+def _below(data: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:
+    for key in keys:
+        data = plain.mapping(data, key)
+    return data
+
+
+def _kind(data: Any) -> tuple[str, str]:
+    """Group and kind; empty for what is no object."""
+    if not isinstance(data, dict):
+        return "", ""
+    return str(data.get("apiVersion", "")).rpartition("/")[0], str(data.get("kind", ""))
+
+
+@lru_cache(maxsize=4)
+def _known(folder: FilePath) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    (document,) = files.documents(files.read(str(folder / "scalers.yaml")))
+    return {(rule["group"], rule["kind"]): rule for rule in document.data["scalers"]}
