@@ -149,7 +149,7 @@ class Bearer:
 
     def value(self, key: str) -> str | MadeLabel | None:
         made = next((label for label in self.made if label.key == key), None)
-        return made.value or made if made else dict(self.pairs).get(key)
+        return made.value or made if made else next((value for name, value in self.pairs if name == key), None)
 
 
 @dataclass(frozen=True, slots=True)

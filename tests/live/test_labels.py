@@ -13,34 +13,34 @@ from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.labels import MadeLabel
 from tests.live import pods
+from tests.servers.apiserver import ApiServer
 from tests.servers.pool import Servers
 
 LABELS = {"app": "x"}
-TEMPLATE: pods.Object = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "main", "image": "example/main"}]}}
-ENDING: pods.Object = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}
-APP = {"replicas": 2, "selector": {"matchLabels": LABELS}, "template": TEMPLATE}
+CONTAINERS = [{"name": "main", "image": "example/main"}]
+
+
+def template(**spec: Any) -> pods.Object:
+    return {"metadata": {"labels": LABELS}, "spec": {"containers": CONTAINERS, **spec}}
 
 
 def job(**spec: Any) -> pods.Object:
-    return {"apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": 2, "template": ENDING, **spec}}
+    own = {"parallelism": 2, "template": template(restartPolicy="Never"), **spec}
+    return {"apiVersion": "batch/v1", "kind": "Job", "spec": own}
+
+
+def app(kind: str, **spec: Any) -> pods.Object:
+    own = {"replicas": 2, "selector": {"matchLabels": LABELS}, "template": template(), **spec}
+    return {"apiVersion": "apps/v1", "kind": kind, "spec": own}
 
 
 WORKLOADS = {
-    "job": (job(), "/apis/batch/v1/namespaces/team/jobs"),
-    "indexed-job": (job(completions=2, completionMode="Indexed"), "/apis/batch/v1/namespaces/team/jobs"),
-    "one-index": (job(completions=1, completionMode="Indexed"), "/apis/batch/v1/namespaces/team/jobs"),
-    "deployment": (
-        {"apiVersion": "apps/v1", "kind": "Deployment", "spec": APP},
-        "/apis/apps/v1/namespaces/team/deployments",
-    ),
-    "set": (
-        {"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": {**APP, "podManagementPolicy": "Parallel"}},
-        "/apis/apps/v1/namespaces/team/statefulsets",
-    ),
-    "set-of-one": (
-        {"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": {**APP, "replicas": 1, "ordinals": {"start": 3}}},
-        "/apis/apps/v1/namespaces/team/statefulsets",
-    ),
+    "job": job(),
+    "indexed-job": job(completions=2, completionMode="Indexed"),
+    "one-index": job(completions=1, completionMode="Indexed"),
+    "deployment": app("Deployment"),
+    "set": app("StatefulSet", podManagementPolicy="Parallel"),
+    "set-of-one": app("StatefulSet", replicas=1, ordinals={"start": 3}),
 }
 
 
@@ -48,11 +48,11 @@ WORKLOADS = {
 def test_the_controllers_agree(servers: Servers, name: str) -> None:
     server = servers.server("c")
     server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-    manifest, path = WORKLOADS[name]
-    manifest = {**manifest, "metadata": {"name": name, "namespace": "team"}}
+    server.start_controller_manager()
+    manifest = {**WORKLOADS[name], "metadata": {"name": name, "namespace": "team"}}
     (workload,) = reading.read(files.documents(files.Source("x", json.dumps(manifest))), Catalog()).workloads
     (role,) = workload.roles
-    server.api.request("POST", path, manifest)
+    server.api.create(manifest)
     found = labels_of_pods(server, role.replicas)
     made = {label.key: label for label in role.template.made}
     for labels in found:
@@ -68,11 +68,11 @@ def agrees(label: MadeLabel, values: list[str]) -> None:
     assert len(set(values)) == (len(values) if label.of == "pod" else 1), label
 
 
-def labels_of_pods(server: Any, count: int) -> list[dict[str, str]]:
+def labels_of_pods(server: ApiServer, count: int) -> list[dict[str, str]]:
     """Once the controllers have made that many."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
-        items = server.api.request("GET", "/api/v1/namespaces/team/pods")["items"]
+        items = server.api.list("pods", "team")
         if len(items) == count:
             return [item["metadata"]["labels"] for item in items]
         time.sleep(0.2)
