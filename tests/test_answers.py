@@ -478,3 +478,13 @@ def test_a_hasty_answer_says_the_same_with_less(gpu: int) -> None:
         whole.why,
     )
     assert hasty.changes == ()
+
+
+@pytest.mark.parametrize(("hard", "used", "expected"), [(1, 0, "fits"), (1, 1, "full"), (0, 0, "never")])
+def test_a_quota_that_counts_only_the_object(hard: int, used: int, expected: str) -> None:
+    key = "count/jobs.batch"
+    found = verdict(gang_of(2, gpu=8), cluster(nodes(2, gpu=8), quotas=[quota(hard={key: hard}, used={key: used})]))
+    assert found.verdict == expected
+    if expected != "fits":
+        assert (found.reasons[0].code, found.largest) == ("resource-quota", {"worker": 0})
+        assert [change.kind for change in found.changes] == ["raise-quota"]

@@ -21,13 +21,33 @@ _SHORT = {"cpu": "requests.cpu", "memory": "requests.memory", "ephemeral-storage
 
 
 def charges(workload: Workload, shapes: Mapping[str, PodShape], cluster: ClusterSnapshot) -> Iterator[Charge]:
-    """One entry per quota and key that the workload's pods, or the object itself, are charged to."""
+    """One entry per quota and key that the workload's pods, or the object itself, are charged to.
+
+    Pods of the workload that are there already are part of what is used, and not charged again.
+    """
+    there = {role: _there(pod, workload, cluster) for role, pod in shapes.items()}
     for quota in _quotas(workload, cluster):
         for key, hard in sorted(quota.hard.items()):
             per_pod = {role: amount(key, pod) for role, pod in shapes.items() if applies(quota.scopes, pod)}
-            fixed = _object(key, workload) if not quota.scopes else 0
+            fixed = _object(key, workload) if not quota.scopes and not any(there.values()) else 0
             if fixed or any(per_pod.values()):
-                yield Charge(quota.name, key, min(hard, MOST), _left(quota, key), per_pod, fixed)
+                left = _left(quota, key)
+                own = sum(there[role] * n for role, n in per_pod.items())
+                yield Charge(quota.name, key, min(hard, MOST), left if left is None else left + own, per_pod, fixed)
+
+
+def _there(pod: PodShape, workload: Workload, cluster: ClusterSnapshot) -> int:
+    """How many pods of a role are bound there; known only where the controller's own label names the workload."""
+    if workload.generated or not any(_by_controller(key) and value == workload.name for key, value in pod.labels):
+        return 0
+    replicas = next((role.replicas for role in workload.roles if role.template.labels == pod.labels), 0)
+    alike = (one for one in cluster.pods if one.namespace == pod.namespace and set(pod.labels) <= set(one.labels))
+    return min(replicas, sum(sum(one.nodes.values()) for one in alike))
+
+
+def _by_controller(key: str) -> bool:
+    """Is it a label of a domain, and not one of those recommended for people?"""
+    return "/" in key and not key.startswith("app.kubernetes.io/")
 
 
 def _left(quota: Quota, key: str) -> int | None:

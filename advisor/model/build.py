@@ -97,7 +97,7 @@ def _allowed(diagnosis: Diagnosis, world: World, rows: Ints, nodes: int) -> Flag
             ]
         )
 
-    there = masks(world.supply == EMPTIED)
+    there = masks(world.supply == EMPTIED) & _object_can_be_made(diagnosis, world)
     return np.concatenate([there, masks(True)[:, rows[nodes:]]], axis=1) if world.added else there
 
 
@@ -146,10 +146,18 @@ def _domain(key: str, nodes: Nodes, rows: Ints) -> Ints:
     return np.concatenate([there, np.where(like >= 0, new + len(column.values), -1) if key == HOSTNAME else like])
 
 
+def _object_can_be_made(diagnosis: Diagnosis, world: World) -> bool:
+    """Has every quota room for the workload's object itself? Without it there are no pods."""
+    return all(charge.fixed <= _limit(charge, world) for charge in diagnosis.charges if _counts(charge, world))
+
+
 def _counts(charge: Charge, world: World) -> bool:
     return "resource-quota" not in world.without and (charge.left is not None or world.supply == EMPTIED)
 
 
 def _budget(charge: Charge, names: list[str], world: World) -> Budget:
-    limit = charge.hard if world.supply == EMPTIED else charge.left
-    return Budget(tuple(charge.per_pod.get(name, 0) for name in names), (limit or 0) - charge.fixed)
+    return Budget(tuple(charge.per_pod.get(name, 0) for name in names), _limit(charge, world) - charge.fixed)
+
+
+def _limit(charge: Charge, world: World) -> int:
+    return charge.hard if world.supply == EMPTIED else charge.left or 0

@@ -11,6 +11,7 @@ from advisor.resources import MOST
 from advisor.workload import Container, PodAmounts, Role, Workload
 from tests.builders import (
     GPU,
+    bound,
     cluster,
     container,
     gpus,
@@ -122,6 +123,29 @@ def test_8_5_every_role_is_charged_its_own_amount_and_roles_without_pods_nothing
 def test_8_2_the_object_itself(kind: str, api_version: str, key: str, fixed: int | None, each: int) -> None:
     found = charges(workload(role(cpu=1), kind=kind, api_version=api_version), a_quota(hard={key: 9}))
     assert [(charge.fixed, charge.per_pod["worker"]) for charge in found] == ([] if fixed is None else [(fixed, each)])
+
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+
+
+@pytest.mark.parametrize(
+    ("labels", "there", "left", "fixed"),
+    [
+        ({JOB_NAME: "train"}, {JOB_NAME: "train", "pod": "a"}, 4, 0),
+        ({JOB_NAME: "train"}, {JOB_NAME: "other"}, 2, 1),
+        ({"app": "train"}, {"app": "train"}, 2, 1),  # people may give it to pods of anything
+        ({"app.kubernetes.io/name": "train"}, {"app.kubernetes.io/name": "train"}, 2, 1),
+    ],
+)
+def test_8_5_pods_of_the_workload_that_are_there_are_not_charged_again(
+    labels: dict[str, str], there: dict[str, str], left: int, fixed: int
+) -> None:
+    job = workload(role("w", 3, cpu=1, labels=labels), name="train")
+    keys = {"pods": 2, "count/jobs.batch": 1}
+    counted = a_quota(hard={"pods": 4, "count/jobs.batch": 5}, used=keys)
+    here = cluster([node("n1")], [bound(on="n1", count=2, labels=there)], quotas=[counted])
+    found = {charge.key: charge for charge in quota.charges(job, {"w": shape(cpu=1, labels=labels)}, here)}
+    assert (found["pods"].left, found["count/jobs.batch"].fixed) == (left, fixed)
 
 
 def test_8_3_a_scoped_quota_counts_no_objects_but_pods() -> None:
