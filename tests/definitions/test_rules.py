@@ -334,7 +334,7 @@ def test_a_rule_looks_at_every_place_by_itself() -> None:
     found, notes = rules.broken([rule], "", document, TRUSTED)
     assert [(fault.path[-1], fault.message) for fault in found] == [
         (1, "is wrong"),
-        (2, "is required"),
+        (2, "is wrong"),
         (3, "must be a mapping, not text"),
     ]
     assert not notes
