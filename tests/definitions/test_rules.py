@@ -276,7 +276,7 @@ def test_the_master_counts_in_both_elastic_bounds(policy: str, bounds: tuple[int
             specs("pytorch", worker=TWO),
             [
                 "spec.pytorchReplicaSpecs.worker: is in other letters than Master and Worker,"
-                " which Training Operator 1.8 and later refuse"
+                " which Training Operator 1.7 and later refuse"
             ],
         ),
         (
