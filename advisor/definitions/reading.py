@@ -249,7 +249,7 @@ def _whole_count(value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(f"must be a whole number, not {value if isinstance(value, float) else shapes.kind_of(value)}")
     if value < 0:
-        raise InputError("must not be negative")
+        raise InputError(f"must not be negative: {value}" if -value < shapes.MOST_PODS else "must not be negative")
     if value > shapes.MOST_PODS:
         raise InputError(f"is out of range: at most {shapes.MOST_PODS}")
 

@@ -84,3 +84,24 @@ def test_nothing_to_describe(run: Run, folder: Path) -> None:
     ran = run("describe", "web.yaml", "train.yaml", "-o", "json")
     assert ran.report["passedOver"] == {"Service": 1}
     schemas.check(json.loads(ran.out))
+
+
+def test_pod_level_limits_are_requests_too(run: Run, folder: Path) -> None:
+    limits = {"cpu": "6", "hugepages-2Mi": "64Mi"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "whole"}}
+    alone = {"resources": {"limits": limits}, "containers": [{"name": "a", "image": "x"}]}
+    asked = {"requests": {"cpu": "1", "memory": "1Gi"}}
+    beside = {**alone, "containers": [{"name": "a", "image": "x", "resources": asked}]}
+    fleet.write(folder / "pods.yaml", {**pod, "spec": alone}, {**pod, "spec": beside})
+    found = [workload["totals"] for workload in run("describe", "pods.yaml", "-o", "json").report["workloads"]]
+    assert found[0] == {"pods": 1, "cpu": "6", "hugepages-2Mi": "64Mi"}
+    assert found[1] == {"pods": 1, "cpu": "1", "hugepages-2Mi": "64Mi", "memory": "1Gi"}
+
+
+def test_what_a_manifest_hardly_means_is_a_warning(run: Run, folder: Path) -> None:
+    metadata = {"name": "many", "annotations": {"kueue.x-k8s.io/job-min-parallelism": "12"}}
+    spec = {"parallelism": 8, "completions": 8, "template": fleet.pod_template(1)}
+    fleet.write(folder / "job.yaml", {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+    ran = run("describe", "job.yaml")
+    assert ran.code == 0
+    assert "warning" in ran.err and "a minimum of 12 is above its 8 pods" in ran.err

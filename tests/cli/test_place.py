@@ -176,7 +176,7 @@ class TestAnswers:
             "metadata": {"name": "elastic"},
             "spec": {
                 "elasticPolicy": {"minReplicas": 2, "maxReplicas": 8},
-                "pytorchReplicaSpecs": {"Worker": {"replicas": 5, "template": fleet.pod_template(8)}},
+                "pytorchReplicaSpecs": {"Worker": {"replicas": 5, "template": fleet.pod_template(8, "pytorch")}},
             },
         }
         path = fleet.write(folder / "elastic.yaml", elastic)

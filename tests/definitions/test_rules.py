@@ -276,7 +276,7 @@ def test_the_master_counts_in_both_elastic_bounds(policy: str, bounds: tuple[int
             specs("pytorch", worker=TWO),
             [
                 "spec.pytorchReplicaSpecs.worker: is in other letters than Master and Worker,"
-                " which Training Operator 1.8 and later refuse"
+                " which Training Operator 1.7 and later refuse"
             ],
         ),
         (
@@ -334,7 +334,7 @@ def test_a_rule_looks_at_every_place_by_itself() -> None:
     found, notes = rules.broken([rule], "", document, TRUSTED)
     assert [(fault.path[-1], fault.message) for fault in found] == [
         (1, "is wrong"),
-        (2, "is required"),
+        (2, "is wrong"),
         (3, "must be a mapping, not text"),
     ]
     assert not notes

@@ -214,3 +214,19 @@ def test_faults_come_all_at_once_with_their_path(text: str, expected: list[str])
 def test_env_and_args_are_not_kept() -> None:
     kept: Any = read("spec: {containers: [{name: a, env: [{name: TOKEN, value: secret}], args: [--key=secret]}]}")
     assert "secret" not in repr(kept)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"affinity": 3}, ["spec.affinity: must be a mapping, not a number"]),
+        ({"nodeSelector": []}, ["spec.nodeSelector: must be a mapping, not a list"]),
+        ({"volumes": [3]}, ["spec.volumes[0]: must be a mapping, not a number"]),
+        ({"containers": [None]}, ["spec.containers[0]: must be a mapping, not null"]),
+    ],
+)
+def test_one_fault_is_told_once_and_at_its_place(spec: dict[str, Any], expected: list[str]) -> None:
+    whole = {"containers": [{"name": "a"}], **spec}
+    with pytest.raises(InputError) as raised:
+        template({"spec": whole}, "default")
+    assert [str(fault) for fault in raised.value.faults] == expected
