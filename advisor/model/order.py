@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.model.patterns import Classes, blocking, classify
+from advisor.model.patterns import Classes, classify
 from advisor.model.solve import Search
 from advisor.problem import Flags, Ints, Problem
 
@@ -27,7 +27,7 @@ def any_order(problem: Problem, search: Search) -> bool:
 def _may_stick(problem: Problem, classes: Classes, role: int, alive: tuple[int, ...], search: Search) -> bool:
     """Can the other pods, placed by an adversary, leave no room for one more pod of `role`?"""
     present = _present(classes, alive)
-    blocks = [(len(one.bins), blocking(classes, one.grid & present, role)) for one in classes.classes]
+    blocks = [(len(one.bins), classes.blocking(one.holds & present, role)) for one in classes.classes]
     at_most = [problem.wanted[r] - (r == role) if r in alive else 0 for r in problem.roles]
     least = sum(count * int(patterns.sum(axis=1).min()) for count, patterns in blocks)
     if least > sum(at_most):
@@ -37,9 +37,8 @@ def _may_stick(problem: Problem, classes: Classes, role: int, alive: tuple[int, 
 
 def _present(classes: Classes, alive: tuple[int, ...]) -> Flags:
     """Flags of the patterns that hold pods of the roles alive only."""
-    grid = classes.patterns(np.ones(int(np.prod(classes.shape)), dtype=np.bool_))
-    others = [role for role in range(len(classes.caps)) if role not in alive]
-    return np.asarray(~(grid[:, others] > 0).any(axis=1), dtype=np.bool_)
+    others = [role for role in range(classes.patterns.shape[1]) if role not in alive]
+    return np.asarray(~(classes.patterns[:, others] > 0).any(axis=1), dtype=np.bool_)
 
 
 def _solvable(blocks: list[tuple[int, Ints]], at_most: list[int], search: Search) -> bool:

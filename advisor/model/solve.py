@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.model import counting, greedy
 from advisor.model.check import check
-from advisor.model.patterns import GRID_LIMIT, Classes, classify
+from advisor.model.patterns import PATTERN_LIMIT, Classes, classify
 from advisor.problem import Assignment, Outcome, Problem
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Search:
 
     deterministic_seconds: float = 20.0
     seed: int = 1
-    patterns: int = GRID_LIMIT
+    patterns: int = PATTERN_LIMIT
 
 
 class _LimitError(Exception):

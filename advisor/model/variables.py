@@ -42,7 +42,7 @@ def by_pattern(problem: Problem, classes: Classes, sizes: list[tuple[int, int]])
     model = cp_model.CpModel()
     v = Variables(model, _sizes(model, sizes), [[] for _ in problem.roles])
     for number, one in enumerate(classes.classes):
-        patterns = classes.maximal(one.grid)
+        patterns = classes.maximal(one.holds)
         count = len(one.bins)
         chosen = [model.new_int_var(0, count, f"y{number},{p}") for p in range(len(patterns))]
         model.add(sum(chosen) <= count)
