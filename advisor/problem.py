@@ -97,7 +97,8 @@ class Outcome:
 
     placed      the pods that were put somewhere (None: the search ended at its limit)
     complete    does it hold what was asked for; if not, `proof` says how the no was shown
-    proof       "count": a sum that a reader can redo; "solver": shown twice, by two different searches
+    proof       "count": a sum that a reader can redo; "weights": such a sum with a weight for each role's pods;
+                "solver": shown twice, by two different searches
     """
 
     placed: Assignment | None
