@@ -21,6 +21,9 @@ BLINDLY_USED = frozenset(
 )
 """Rules of ours that kube-scheduler does not have: it may use such nodes, whatever we advise."""
 
+TRYING = 1.0
+"""Deterministic seconds for one trial of what would change an answer."""
+
 
 def accelerator(workload: Workload, question: Question) -> str:
     """The accelerator that the workload is about; limits count, because they become requests."""
@@ -30,13 +33,14 @@ def accelerator(workload: Workload, question: Question) -> str:
 
 @dataclass
 class Trial:
-    """One workload on one cluster: what `fit` found, and `model` asked about it, each world once."""
+    """One workload on one cluster: what `fit` found, and `model` asked about it, worlds that come to the same once."""
 
     workload: Workload
     cluster: ClusterSnapshot
     question: Question
     diagnosis: Diagnosis
-    outcomes: dict[World, Outcome] = field(default_factory=dict)
+    outcomes: dict[bytes, Outcome] = field(default_factory=dict)
+    tried: dict[bytes, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, workload: Workload, cluster: ClusterSnapshot, question: Question) -> Trial:
@@ -60,14 +64,20 @@ class Trial:
         return model.build(self.diagnosis, self.workload, self.cluster.nodes, known, world)
 
     def place(self, world: World = AS_READ) -> Outcome:
-        if world not in self.outcomes:
-            self.outcomes[world] = model.place(
-                self.problem_in(world) if world != AS_READ else self.problem, self.search
-            )
-        return self.outcomes[world]
+        """Is there room for all in that world? Searched to the end, as far as the question's limit allows."""
+        problem = self.problem_in(world) if world != AS_READ else self.problem
+        known = problem.fingerprint
+        if known not in self.outcomes:
+            self.outcomes[known] = model.place(problem, self.search)
+        return self.outcomes[known]
 
     def fits(self, world: World) -> bool:
-        return self.place(world).complete
+        """Surely room for all in that world, found in short time: what is suggested was tried, not all is tried."""
+        problem = self.problem_in(world)
+        known = problem.fingerprint
+        if known not in self.outcomes and known not in self.tried:
+            self.tried[known] = model.place(problem, self.search.within(TRYING)).complete
+        return self.outcomes[known].complete if known in self.outcomes else self.tried[known]
 
     def case(self) -> explain.Case:
         return explain.Case(self.diagnosis, self.cluster.nodes, self.question.accelerators, self.fits)
