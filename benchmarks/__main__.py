@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import live, processes, warm
+from benchmarks import cliffs, live, processes, warm
 
 Row = tuple[str, str]
 
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "no": processes.proven_no,
     "warm": warm.verdicts,
     "growth": warm.growth,
+    "cliffs": cliffs.cliffs,
     "live": live.cluster,
 }
 

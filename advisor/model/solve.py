@@ -25,15 +25,21 @@ Bounds = list[tuple[int, int]]
 
 COLUMNS = 20_000
 """Maximal patterns, over all classes, that become variables at most; with more of them the form by bin is smaller."""
-TIDYING = 0.4
-"""Deterministic seconds spent on a less disturbing assignment: a preference, so the best that was found will do."""
+TIDYING = 0.2
+TIDY_COLUMNS = 6_000
+"""Deterministic seconds spent on a less disturbing assignment, and the variables that are worth it: a preference, so$
+the best that was found will do."""
+
+
+COUNTING = 0.5
+"""Deterministic seconds spent on the largest part that fits, which is told beside a no that is known already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """Limits of a search: CP-SAT's deterministic seconds, its random seed, the patterns that are enumerated at most."""
 
-    deterministic_seconds: float = 20.0
+    deterministic_seconds: float = 10.0
     seed: int = 1
     patterns: int = PATTERN_LIMIT
 
@@ -66,10 +72,12 @@ def arrange(problem: Problem, search: Search) -> Outcome:
     from advisor.model.objective import least_disturbance
 
     quick = min(greedy.packings(problem), key=lambda found: disturbance(problem, found), default=None)
-    classes = _classes(problem, search)
+    classes = _classes(problem, search, TIDY_COLUMNS)
+    if quick is not None and classes is None and problem.bins * (len(problem.wanted) + 1) > TIDY_COLUMNS:
+        return _yes(problem, quick)
     tidy = _model(problem, classes, _whole(problem), minimise=least_disturbance, near=quick)
     try:
-        found = _run(tidy, search.within(TIDYING), otherwise=False, exact=False)
+        found = _run(tidy, search.within(TIDYING), plainly=True, exact=False)
     except _LimitError:
         found = None
     known = [one for one in (found, quick) if one is not None]
@@ -85,13 +93,21 @@ def disturbance(problem: Problem, placed: Assignment) -> tuple[int, int]:
 
 
 def largest(problem: Problem, search: Search) -> Outcome:
-    """The most pods of the gang that fit at once, regardless of what a start needs."""
-    from advisor.model.objective import most_pods
+    """The most pods of the gang that fit at once, regardless of what a start needs.
 
+    No role can have more than its own places, so a packing of that many of each is the largest.
+    """
     single = counting.single(problem)
     if single is not None:
         return _yes(problem, single)
-    bounds = [(0, most) for most in counting.most(problem)]
+    most = counting.most(problem)
+    every = greedy.pack(replace(problem, wanted=most))
+    if every is not None:
+        return _yes(problem, every)
+    from advisor.model.objective import most_pods
+
+    bounds = [(0, pods) for pods in most]
+    search = search.within(COUNTING)
     return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods)
 
 
@@ -115,17 +131,17 @@ def _yes(problem: Problem, found: Assignment) -> Outcome:
     return Outcome(found, complete=True)
 
 
-def _classes(problem: Problem, search: Search) -> Classes | None:
+def _classes(problem: Problem, search: Search, columns: int = COLUMNS) -> Classes | None:
     """The classes of the bins; None where the form by bin is the better one."""
     classes = classify(problem, search.patterns)
-    return classes if classes is not None and classes.few(COLUMNS) else None
+    return classes if classes is not None and classes.few(columns) else None
 
 
 def _search(problem: Problem, search: Search, classes: Classes | None, bounds: Bounds, **aims: Any) -> Outcome:
     """Search, and where that says "impossible", search again in another way before it is believed."""
     try:
-        for otherwise in (False, True):
-            found = _run(_model(problem, classes, bounds, **aims), search, otherwise, exact="maximise" in aims)
+        for plainly in (True, False):
+            found = _run(_model(problem, classes, bounds, **aims), search, plainly, exact="maximise" in aims)
             if found is not None:
                 return _yes(problem, found)
     except _LimitError:
@@ -165,17 +181,19 @@ def _model(
     return v
 
 
-def _run(v: Variables, search: Search, otherwise: bool, exact: bool) -> Assignment | None:
-    """An assignment, or None when there is surely none. Raises _LimitError. `exact`: only the proven best will do."""
+def _run(v: Variables, search: Search, plainly: bool, exact: bool) -> Assignment | None:
+    """An assignment, or None when there is surely none. Raises _LimitError.
+
+    `plainly`: the model as it is, which mostly is the faster way here; else rewritten by the solver first, with another
+    seed. `exact`: only the proven best will do.
+    """
     from ortools.sat.python import cp_model
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.random_seed = search.seed + otherwise
+    solver.parameters.random_seed = search.seed + (not plainly)
     solver.parameters.max_deterministic_time = search.deterministic_seconds
-    if otherwise:
-        solver.parameters.cp_model_presolve = False
-        solver.parameters.linearization_level = 0
+    solver.parameters.cp_model_presolve = not plainly
     status = solver.solve(v.model)
     if status == cp_model.INFEASIBLE:
         return None
