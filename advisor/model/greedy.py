@@ -9,6 +9,7 @@ from would miss the least.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -19,8 +20,6 @@ from advisor.problem import Apart, Assignment, Flags, Ints, Problem
 Keys = tuple[Ints | Flags, ...]
 Order = Callable[[Problem, int, Ints, "Ground"], Keys]
 """Sort keys of the bins for a role with room[b] there, the most important first."""
-
-MOST_WAYS = 12
 
 
 class Ground:
@@ -67,11 +66,12 @@ def packings(problem: Problem) -> Iterator[Assignment]:
     if _over_budget(problem):
         return
     wide = tuple(rule for rule in problem.apart if not rule.singletons)
-    tried: set[tuple[object, ...]] = set()
-    for bins, roles in list(product(BIN_ORDERS, ROLE_ORDERS))[:MOST_WAYS]:
-        order = tuple(sorted(problem.roles, key=lambda r: (roles(problem, r), r)))
-        if (order, bins) not in tried:
-            tried.add((order, bins))
+    order_by = cache(lambda key: tuple(sorted(problem.roles, key=partial(key, problem))))
+    tried = set()
+    for bins, key in product(BIN_ORDERS, ROLE_ORDERS):
+        order = order_by(key)
+        if (bins, order) not in tried:
+            tried.add((bins, order))
             found = _in_order(problem, order, bins, wide)
             if found is not None:
                 yield found

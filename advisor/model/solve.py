@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +28,9 @@ COLUMNS = 20_000
 """Maximal patterns, over all classes, that become variables at most; with more of them the form by bin is smaller."""
 TIDYING = 0.2
 TIDY_COLUMNS = 6_000
-"""Deterministic seconds spent on a less disturbing assignment, and the variables that are worth it: a preference, so$
-the best that was found will do."""
-
-
+TIDY_BINS = 200_000
+"""Deterministic seconds spent on a less disturbing assignment, the variables that are worth it, and the bins that are
+packed for it, over all ways: a preference, so the best that was found will do."""
 COUNTING = 0.5
 """Deterministic seconds spent on the largest part that fits, which is told beside a no that is known already."""
 
@@ -71,7 +71,8 @@ def arrange(problem: Problem, search: Search) -> Outcome:
     """
     from advisor.model.objective import least_disturbance
 
-    quick = min(greedy.packings(problem), key=lambda found: disturbance(problem, found), default=None)
+    ways = islice(greedy.packings(problem), max(1, TIDY_BINS // max(problem.bins, 1)))
+    quick = min(ways, key=lambda found: disturbance(problem, found), default=None)
     classes = _classes(problem, search, TIDY_COLUMNS)
     if quick is not None and classes is None and problem.bins * (len(problem.wanted) + 1) > TIDY_COLUMNS:
         return _yes(problem, quick)

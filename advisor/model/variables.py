@@ -90,17 +90,21 @@ def begin_at(v: Variables, problem: Problem, placed: Assignment) -> None:
     there = {b for bins in placed.values() for b in bins}
     for b, used in v.use.items():
         v.model.add_hint(used, b in there)
+    pods = np.zeros((len(there), len(problem.wanted)), dtype=np.int64)
+    rows = {b: row for row, b in enumerate(sorted(there))}
+    for role, counts in placed.items():
+        for b, count in counts.items():
+            pods[rows[b], role] = count
+    used = np.array(sorted(there), dtype=np.int64)
     for one, patterns, chosen in v.patterns:
-        taken = _taken(one, patterns, problem, placed)
-        for y, count in zip(chosen, taken, strict=True):
+        for y, count in zip(chosen, _taken(patterns, pods[np.isin(used, one.bins)]), strict=True):
             v.model.add_hint(y, count)
 
 
-def _taken(one: Class, patterns: Ints, problem: Problem, placed: Assignment) -> list[int]:
-    """How many bins of a class take each maximal pattern, when each takes the first that covers what is there."""
+def _taken(patterns: Ints, pods: Ints) -> list[int]:
+    """How many bins take each maximal pattern, when each takes the first that covers its pods."""
     taken = [0] * len(patterns)
-    for b in one.bins.tolist():
-        pods = np.array([placed.get(role, {}).get(b, 0) for role in problem.roles], dtype=np.int64)
-        if pods.any():
-            taken[int((patterns >= pods).all(axis=1).argmax())] += 1
+    kinds, counts = np.unique(pods, axis=0, return_counts=True)
+    for kind, count in zip(kinds, counts.tolist(), strict=True):
+        taken[int((patterns >= kind).all(axis=1).argmax())] += count
     return taken
