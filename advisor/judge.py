@@ -63,7 +63,7 @@ def _refused(trial: Trial, verdict: Verdict) -> Verdict:
 
 def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
     """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits."""
-    largest = trial.sizes(model.largest(trial.problem, trial.search))
+    largest = _largest(trial)
     doubts = _doubts_that_hide_room(trial)
     if doubts:
         return replace(verdict, doubts=doubts, largest=largest)
@@ -74,8 +74,14 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
         placement = None if verdict.doubts else trial.placement(smaller)
         return replace(verdict, verdict=kind, placement=placement, largest=largest, reasons=reasons)
     kind = FULL if _would_fit_emptied(trial) else NEVER
-    changes = _changes(trial, verdict, largest)
+    changes = _changes(trial, verdict, largest or {})
     return replace(verdict, verdict=kind, largest=largest, reasons=reasons, changes=changes)
+
+
+def _largest(trial: Trial) -> dict[str, int] | None:
+    """None where the search for it ended at its limit."""
+    outcome = model.largest(trial.problem, trial.search)
+    return None if outcome.placed is None else trial.sizes(outcome)
 
 
 def _changes(trial: Trial, verdict: Verdict, largest: dict[str, int]) -> tuple[Change, ...]:
@@ -95,11 +101,11 @@ def _would_fit_emptied(trial: Trial) -> bool:
 
 
 def _doubts_that_hide_room(trial: Trial) -> tuple[Reason, ...]:
-    """The doubts without which the no would not be sure; none when even the best case is a no."""
+    """The doubts without which the no would not be sure; none when even the best case is surely a no."""
     opening = [doubt.reason for doubt in trial.diagnosis.doubts if not doubt.restricts]
     without = BLINDLY_OPENED if opening else frozenset()
-    best = World(supply=HOPEFUL, without=without)
-    if not trial.fits(best):
+    best = trial.place(World(supply=HOPEFUL, without=without))
+    if best.placed is not None and not best.complete:
         return ()
     return tuple(dict.fromkeys([*opening, *_doubted_nodes(trial), *(doubt.reason for doubt in trial.diagnosis.doubts)]))
 

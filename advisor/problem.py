@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,18 @@ class Problem:
     def bins(self) -> int:
         return int(self.free.shape[0])
 
+    @property
+    def fingerprint(self) -> bytes:
+        """Equal for equal problems only: the answer to one is the answer to the other."""
+        arrays = [self.need, self.free, self.allowed, self.fresh, self.slack, *(rule.domain for rule in self.apart)]
+        shapes = [array.shape for array in arrays]
+        pairs = [sorted(rule.pairs) for rule in self.apart]
+        rest = (self.wanted, self.stages, self.budgets, self.least, self.least_total, self.groups)
+        digest = blake2b(repr((shapes, pairs, rest)).encode())
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.digest()
+
     def alive(self) -> list[tuple[int, ...]]:
         """The roles alive at each stage, each distinct set once, supersets only."""
         last = max((end for _, end in self.stages), default=0)
@@ -97,7 +110,8 @@ class Outcome:
 
     placed      the pods that were put somewhere (None: the search ended at its limit)
     complete    does it hold what was asked for; if not, `proof` says how the no was shown
-    proof       "count": a sum that a reader can redo; "solver": shown twice, by two different searches
+    proof       "count": a sum that a reader can redo; "weights": such a sum with a weight for each role's pods;
+                "solver": shown twice, by two different searches
     """
 
     placed: Assignment | None

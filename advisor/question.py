@@ -23,7 +23,7 @@ class Policy:
 class Limits:
     """How long a solve may take, in the solver's own deterministic time, and its random seed."""
 
-    deterministic_seconds: float = 20.0
+    deterministic_seconds: float = 10.0
     seed: int = 1
 
 

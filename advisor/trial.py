@@ -24,6 +24,9 @@ BLINDLY_USED = frozenset(
 """Rules of ours that kube-scheduler does not have: it may use such nodes, whatever we advise. A node that is not ready
 by its taint (`not-ready=TAINT`) it does not use either."""
 
+TRYING = 1.0
+"""Deterministic seconds for one trial of what would change an answer."""
+
 
 def accelerator(workload: Workload, question: Question) -> str:
     """The accelerator that the workload is about; limits count, because they become requests."""
@@ -33,12 +36,13 @@ def accelerator(workload: Workload, question: Question) -> str:
 
 @dataclass
 class Trial:
-    """One workload on one cluster: what `fit` finds, and `model` asked about it, each world once, when it is needed."""
+    """One workload on one cluster: what `fit` finds, and `model` asked about it when needed, equal worlds once."""
 
     workload: Workload
     cluster: ClusterSnapshot
     question: Question
-    outcomes: dict[World, Outcome] = field(default_factory=dict)
+    outcomes: dict[bytes, Outcome] = field(default_factory=dict)
+    tried: dict[bytes, bool] = field(default_factory=dict)
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -62,19 +66,25 @@ class Trial:
         return model.build(self.diagnosis, self.workload, self.cluster.nodes, known, world)
 
     def place(self, world: World = AS_READ) -> Outcome:
-        if world not in self.outcomes:
-            self.outcomes[world] = model.place(
-                self.problem_in(world) if world != AS_READ else self.problem, self.search
-            )
-        return self.outcomes[world]
+        """Is there room for all in that world? Searched to the end, as far as the question's limit allows."""
+        problem = self.problem_in(world) if world != AS_READ else self.problem
+        known = problem.fingerprint
+        if known not in self.outcomes:
+            self.outcomes[known] = model.place(problem, self.search)
+        return self.outcomes[known]
 
     def fits(self, world: World) -> bool:
-        return self.place(world).complete
+        """Surely room for all in that world, found in short time: what is suggested was tried, not all is tried."""
+        problem = self.problem_in(world)
+        known = problem.fingerprint
+        if known not in self.outcomes and known not in self.tried:
+            self.tried[known] = model.place(problem, self.search.within(TRYING)).complete
+        return self.outcomes[known].complete if known in self.outcomes else self.tried[known]
 
     def fits_with(self, like: str, count: int) -> bool:
         """Does the gang fit with so many new nodes like one that is there, each with a name of its own?"""
         grown = Trial(self.workload, with_copies(self.cluster, like, count), self.question)
-        return not grown.diagnosis.refusals and grown.place().complete
+        return not grown.diagnosis.refusals and grown.fits(AS_READ)
 
     def case(self) -> explain.Case:
         return explain.Case(self.diagnosis, self.cluster.nodes, self.question.accelerators, self.fits, self.fits_with)

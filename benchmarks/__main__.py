@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import live, processes, reviews, warm
+from benchmarks import cliffs, live, processes, reviews, warm
 
 Row = tuple[str, str]
 
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "no": processes.proven_no,
     "warm": warm.verdicts,
     "growth": warm.growth,
+    "cliffs": cliffs.cliffs,
     "live": live.cluster,
     "reviews": reviews.reviews,
 }

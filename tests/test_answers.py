@@ -9,7 +9,7 @@ from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot, Quota
 from advisor.kube.nodes import NodeFacts
 from advisor.labels import HOSTNAME
-from advisor.question import Policy
+from advisor.question import Limits, Policy
 from advisor.verdict import ANY_ORDER, CODES, THIS_ASSIGNMENT, Report, Verdict
 from advisor.workload import Unmodelled, Workload
 from tests.builders import (
@@ -205,6 +205,30 @@ def test_what_is_said(job: Workload, here: ClusterSnapshot, expected: str, why: 
     assert (found.verdict, found.why) == (expected, why)
     assert texts(found)[: len(changes)] == changes
     assert bool(found.changes) == bool(changes)
+
+
+@pytest.mark.parametrize("pods", [10**7, 10**9])
+def test_numbers_beyond_any_cluster_are_answered_without_suggesting_a_million_nodes(pods: int) -> None:
+    found = verdict(workload(role("worker", pods, gpu=1)), cluster(nodes(1, gpu=8)))
+    assert (found.verdict, found.largest, found.changes) == ("never", {"worker": 8}, ())
+
+
+@pytest.mark.parametrize(("pods", "more"), [(2_001, ["2000 more nodes like n0 (1 nvidia.com/gpu)"]), (2_002, [])])
+def test_more_nodes_are_suggested_up_to_a_number_that_somebody_might_add(pods: int, more: list[str]) -> None:
+    assert texts(verdict(workload(role("worker", pods, gpu=1)), cluster(nodes(1, gpu=1)))) == more
+
+
+@pytest.mark.parametrize("seconds", [0.0, 10.0])
+def test_a_best_case_that_was_not_worked_out_is_no_sure_no(seconds: float) -> None:
+    """Without the tainted node a sum says no; with it there is a packing, which takes a search to find."""
+    rows = [node(f"n{n}", gpu=8, cpu=cpu) for n, cpu in enumerate((15, 17, 21))]
+    rows.append(node("n3", gpu=8, cpu=15, taints=[noschedule("held")]))
+    roles = [role("a", 3, cpu=8, gpu=1), role("b", 2, cpu=8, gpu=3), role("c", 4, cpu=6, gpu=3)]
+    sign = Unmodelled("spec.x", "a request that no rule evaluates", restricts=False)
+    job = replace(workload(*roles), unmodelled=(sign,))
+    asked = question(job, cluster(rows), limits=Limits(deterministic_seconds=seconds))
+    (found,) = advise(asked).answers[0].verdicts
+    assert (found.verdict, "unsupported" in {doubt.code for doubt in found.doubts}) == ("unknown", True)
 
 
 def test_a_change_that_is_suggested_is_a_yes_when_it_is_made() -> None:

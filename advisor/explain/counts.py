@@ -185,13 +185,9 @@ def _no_node_is_large_enough(fit: RoleFit, case: Case) -> Iterator[Reason]:
 
 def _short_in_total(case: Case) -> Reason | None:
     """A resource of which the usable nodes together have less than the gang needs; accelerators are looked at first."""
-    usable = {fit.role.name: eligible(fit, case) for fit in case.diagnosis.roles}
     names = {name for fit in case.diagnosis.roles for name in fit.shape.requests}
     for resource in _telling(names, case.accelerators):
-        users = [fit for fit in case.diagnosis.roles if fit.shape.requests.get(resource)]
-        needs = max(sum(f.role.replicas * f.shape.requests[resource] for f in stage) for stage in _stages(users))
-        nodes = np.logical_or.reduce([usable[fit.role.name] for fit in users])
-        has = sum(case.diagnosis.supply.now[resource][nodes].tolist())
+        users, nodes, needs, has = _in_total(case, resource)
         if has < needs:
             code = f"insufficient-{resource.rpartition('/')[2]}"
             return Reason(
@@ -206,6 +202,22 @@ def _short_in_total(case: Case) -> Reason | None:
                 total=has,
             )
     return None
+
+
+def shortfall(case: Case, resource: str) -> int:
+    """By how much the usable nodes together have too little of a resource; negative where they have enough."""
+    _, _, needs, has = _in_total(case, resource)
+    return needs - has
+
+
+def _in_total(case: Case, resource: str) -> tuple[list[RoleFit], Mask, int, int]:
+    """Who asks for it, the nodes that they may use, what they need at the busiest stage, what these nodes have."""
+    users = [fit for fit in case.diagnosis.roles if fit.shape.requests.get(resource)]
+    needs = max(
+        (sum(f.role.replicas * f.shape.requests[resource] for f in stage) for stage in _stages(users)), default=0
+    )
+    nodes = np.logical_or.reduce([np.zeros(len(case.nodes), dtype=np.bool_), *(eligible(fit, case) for fit in users)])
+    return users, nodes, needs, sum(case.diagnosis.supply.now[resource][nodes].tolist())
 
 
 def _stages(fits: Sequence[RoleFit]) -> list[list[RoleFit]]:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from advisor.diagnosis import AS_READ, World
-from advisor.explain.counts import Case, eligible, heaviest, nodes_by_first_failure, shortfalls
+from advisor.explain.counts import Case, eligible, heaviest, nodes_by_first_failure, shortfall, shortfalls
 from advisor.resources import PODS
 from advisor.verdict import Change, Reason
 
 MOST_CHANGES = 3
 MOST_NAMES = 3
 MOST_SHAPES = 3
+MOST_ADDED = 2_000
+"""Nobody adds more nodes than this because of one gang."""
 
 LIFTS = {
     "cordoned": "uncordon",
@@ -122,8 +124,7 @@ def _added(case: Case) -> Iterator[Change]:
     holds = np.min([room[name] // amount for name, amount in need.items() if amount], axis=0) * mask
     shapes = {tuple(int(room[name][row]) for name in sorted(need)): int(row) for row in np.flatnonzero(holds)[::-1]}
     rows = sorted(shapes.values(), key=lambda row: (-int(holds[row]), row))[:MOST_SHAPES]
-    most = sum(f.role.replicas for f in case.diagnosis.roles)
-    counts = [(count, row) for row in rows if (count := _fewest(case, row, most))]
+    counts = [(count, row) for row in rows if (count := _fewest(case, row))]
     for count, row in sorted(counts):
         if case.fits_with(case.nodes.names[row], count):
             names = [name for name in need if name != PODS]
@@ -132,9 +133,13 @@ def _added(case: Case) -> Iterator[Change]:
             return
 
 
-def _fewest(case: Case, row: int, most: int) -> int:
-    """The smallest number of nodes like `row` with which the gang fits; 0 when not even `most` of them help."""
-    low, high = 0, 1
+def _fewest(case: Case, row: int) -> int:
+    """The smallest number of nodes like `row` with which the gang fits; 0 when no sensible number of them helps."""
+    most = min(sum(f.role.replicas for f in case.diagnosis.roles), MOST_ADDED)
+    least = _at_least(case, row)
+    if least > most:
+        return 0
+    low, high = least - 1, least
     while not case.fits(World(added=((row, high),))):
         if high >= most:
             return 0
@@ -146,3 +151,14 @@ def _fewest(case: Case, row: int, most: int) -> int:
         else:
             low = middle
     return high
+
+
+def _at_least(case: Case, row: int) -> int:
+    """No fewer nodes like `row` can help: so many it takes to make up what is short of each resource in total."""
+    counts = [1]
+    for resource in sorted({name for fit in case.diagnosis.roles for name in fit.shape.requests}):
+        short = shortfall(case, resource)
+        room = int(case.nodes.room(resource)[row])
+        if short > 0:
+            counts.append(-(-short // room) if room > 0 else MOST_ADDED + 1)
+    return max(counts)

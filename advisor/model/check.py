@@ -5,9 +5,9 @@ Every yes passes through here before anybody sees it; `faults` is also the rule 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from advisor.problem import Assignment, Problem
+from advisor.problem import Assignment, Ints, Problem
 
 
 class BrokenPlacementError(AssertionError):
@@ -62,18 +62,18 @@ def _overfilled(problem: Problem, placed: Assignment, alive: Sequence[int]) -> I
 def _together(problem: Problem, placed: Assignment) -> Iterator[str]:
     for rule in problem.apart:
         for one, other in sorted(rule.pairs):
-            for domain, count in _by_domain(rule.domain.tolist(), placed.get(one, {})).items():
-                beside = _by_domain(rule.domain.tolist(), placed.get(other, {})).get(domain, 0)
-                if count > 1 if one == other else beside:
+            beside = _by_domain(rule.domain, placed.get(other, {}))
+            for domain, count in _by_domain(rule.domain, placed.get(one, {})).items():
+                if count > 1 if one == other else beside.get(domain):
                     yield f"roles {one} and {other} share domain {domain}"
 
 
-def _by_domain(domain: Sequence[int], bins: object) -> dict[int, int]:
+def _by_domain(domains: Ints, bins: Mapping[int, int]) -> dict[int, int]:
     counts: dict[int, int] = {}
-    assert isinstance(bins, dict)
     for bin_, count in bins.items():
-        if domain[bin_] >= 0 and count:
-            counts[domain[bin_]] = counts.get(domain[bin_], 0) + count
+        domain = int(domains[bin_])
+        if domain >= 0 and count:
+            counts[domain] = counts.get(domain, 0) + count
     return counts
 
 

@@ -41,7 +41,7 @@ def apart_by_bin(v: Variables, p: Problem) -> None:
                 domains[int(rule.domain[b])].append(b)
         for bins in domains.values():
             pods = [[v.bins[r][b] for b in bins if b in v.bins[r]] for r in p.roles]
-            _keep_apart(v, rule, pods, p.wanted)
+            _keep_apart(v, rule, pods)
 
 
 def apart_by_class(v: Variables, p: Problem, classes: Classes) -> None:
@@ -52,35 +52,35 @@ def apart_by_class(v: Variables, p: Problem, classes: Classes) -> None:
     """
     if not classes.wide:
         return
-    placed = [_placed(v, role, p.wanted[role]) for role in p.roles]
+    placed = [_placed(v, role) for role in p.roles]
     for number, rule in enumerate(classes.wide):
         domains: defaultdict[int, list[int]] = defaultdict(list)
         for c, (one, _, _) in enumerate(v.patterns):
             if one.domains[number] >= 0:
                 domains[one.domains[number]].append(c)
         for members in domains.values():
-            _keep_apart(v, rule, [[placed[r][c] for c in members] for r in p.roles], p.wanted)
+            _keep_apart(v, rule, [[placed[r][c] for c in members] for r in p.roles])
     v.cover = v.counted = placed
 
 
-def _placed(v: Variables, role: int, wanted: int) -> list[Any]:
+def _placed(v: Variables, role: int) -> list[Any]:
     counted = []
     for c, (_, patterns, chosen) in enumerate(v.patterns):
-        x = v.model.new_int_var(0, wanted, f"x{role},{c}")
+        x = v.model.new_int_var(0, v.most[role], f"x{role},{c}")
         v.model.add(x <= sum(int(pods) * y for pods, y in zip(patterns[:, role], chosen, strict=True)))
         counted.append(x)
     return counted
 
 
-def _keep_apart(v: Variables, rule: Apart, pods: list[list[Any]], wanted: tuple[int, ...]) -> None:
+def _keep_apart(v: Variables, rule: Apart, pods: list[list[Any]]) -> None:
     """In one domain: at most one pod of a role with itself, no pods of one role beside pods of the other."""
     for one, other in sorted(rule.pairs):
         if one == other:
             v.model.add(sum(pods[one]) <= 1)
         else:
             first = v.model.new_bool_var("")
-            v.model.add(sum(pods[one]) <= wanted[one] * first)
-            v.model.add(sum(pods[other]) <= wanted[other] * (1 - first))
+            v.model.add(sum(pods[one]) <= v.most[one] * first)
+            v.model.add(sum(pods[other]) <= v.most[other] * (1 - first))
 
 
 def within_budgets(v: Variables, p: Problem) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.model.patterns import capacity
-from advisor.problem import Assignment, Ints, Problem
+from advisor.problem import Assignment, Flags, Ints, Problem
 
 UNBOUNDED = 1 << 30
 """More pods than any node holds; a cap for counts that nothing else bounds."""
@@ -25,8 +25,7 @@ class Shortage:
 
 def shortage(problem: Problem) -> Shortage | None:
     """A sum that shows that the whole gang does not fit; None proves nothing."""
-    for role in problem.roles:
-        places = int(capacity(problem, role).sum())
+    for role, places in enumerate(most(problem)):
         if places < problem.wanted[role]:
             return Shortage("role", role, problem.wanted[role], places)
     for number, budget in enumerate(problem.budgets):
@@ -35,6 +34,21 @@ def shortage(problem: Problem) -> Shortage | None:
             if charged > budget.limit and any(budget.per_pod[role] * problem.wanted[role] for role in alive):
                 return Shortage("budget", number, charged, budget.limit)
     return _total(problem)
+
+
+def most(problem: Problem) -> tuple[int, ...]:
+    """R: how many of the wanted pods of each role alone there are places for, one a domain where a rule says so."""
+    return tuple(min(problem.wanted[role], _places(problem, role)) for role in problem.roles)
+
+
+def _places(problem: Problem, role: int) -> int:
+    room = capacity(problem, role)
+    counts = [int(room.sum())]
+    for rule in problem.apart:
+        if (role, role) in rule.pairs:
+            free = rule.domain < 0
+            counts.append(int(room[free].sum()) + len(np.unique(rule.domain[~free & (room > 0)])))
+    return min(counts)
 
 
 def _total(problem: Problem) -> Shortage | None:
@@ -62,13 +76,13 @@ def single(problem: Problem) -> Assignment | None:
     for budget in problem.budgets:
         if budget.per_pod[0] > 0:
             most = min(most, max(0, budget.limit) // budget.per_pod[0])
-    return {0: fill(capacity(problem, 0), problem, most)}
+    return {0: fill(capacity(problem, 0), most, (problem.fresh, problem.slack))}
 
 
-def fill(room: Ints, problem: Problem, most: int) -> dict[int, int]:
-    """Up to `most` pods into bins that hold room[b] each: broken bins before whole ones, then those with less slack."""
+def fill(room: Ints, most: int, keys: tuple[Ints | Flags, ...]) -> dict[int, int]:
+    """Up to `most` pods into bins that hold room[b] each, in the order of the keys, the most important first."""
     usable = np.flatnonzero(room)
-    order = usable[np.lexsort((usable, problem.slack[usable], problem.fresh[usable]))]
+    order = usable[np.lexsort((usable, *(key[usable] for key in reversed(keys))))]
     before = np.cumsum(room[order]) - room[order]
     taken = np.clip(most - before, 0, room[order])
     used = taken > 0

@@ -10,8 +10,8 @@ from advisor.problem import Problem
 
 def most_pods(v: Variables, p: Problem) -> Any:
     """As many pods as can be; of equal totals the one with more pods of the roles named first."""
-    total = sum(p.wanted) or 1
-    roles = len(p.wanted)
+    total = sum(v.most) or 1
+    roles = len(v.most)
     return sum((roles * total + roles - role) * size for role, size in enumerate(v.size))
 
 

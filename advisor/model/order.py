@@ -11,39 +11,52 @@ from typing import Any
 
 import numpy as np
 
-from advisor.model.patterns import Classes, blocking, classify
-from advisor.model.solve import Search
+from advisor.model import counting
+from advisor.model.patterns import Classes, classify
+from advisor.model.solve import COLUMNS, Search
 from advisor.problem import Flags, Ints, Problem
+
+PROVING = 0.5
+"""Deterministic seconds in all: not being told "in any order" costs little, and is no claim."""
 
 
 def any_order(problem: Problem, search: Search) -> bool:
-    """True when proven; False also where that was not worked out (rules that span bins, too many patterns)."""
+    """True when proven; False also where that was not worked out (rules that span bins, a proof that is too large)."""
     classes = classify(problem, search.patterns)
     if classes is None or classes.wide:
         return False
-    return not any(_may_stick(problem, classes, role, alive, search) for alive in problem.alive() for role in alive)
+    left = min(PROVING, search.deterministic_seconds)
+    for alive in problem.alive():
+        for role in sorted(alive, key=lambda r: int(counting.places(problem, r))):
+            spent = _proven(problem, classes, role, alive, search.within(left))
+            if spent is None:
+                return False
+            left = max(0.0, left - spent)
+    return True
 
 
-def _may_stick(problem: Problem, classes: Classes, role: int, alive: tuple[int, ...], search: Search) -> bool:
-    """Can the other pods, placed by an adversary, leave no room for one more pod of `role`?"""
+def _proven(problem: Problem, classes: Classes, role: int, alive: tuple[int, ...], search: Search) -> float | None:
+    """The time it took to prove that other pods, placed by an adversary, leave room for one more of `role`, or None."""
     present = _present(classes, alive)
-    blocks = [(len(one.bins), blocking(classes, one.grid & present, role)) for one in classes.classes]
+    blocks = [(len(one.bins), classes.blocking(one.holds & present, role)) for one in classes.classes]
+    if sum(len(patterns) for _, patterns in blocks) > COLUMNS:
+        return None
     at_most = [problem.wanted[r] - (r == role) if r in alive else 0 for r in problem.roles]
     least = sum(count * int(patterns.sum(axis=1).min()) for count, patterns in blocks)
-    if least > sum(at_most):
-        return False
-    return _solvable(blocks, at_most, search)
+    return 0.0 if least > sum(at_most) else _refuted(blocks, at_most, search)
 
 
 def _present(classes: Classes, alive: tuple[int, ...]) -> Flags:
     """Flags of the patterns that hold pods of the roles alive only."""
-    grid = classes.patterns(np.ones(int(np.prod(classes.shape)), dtype=np.bool_))
-    others = [role for role in range(len(classes.caps)) if role not in alive]
-    return np.asarray(~(grid[:, others] > 0).any(axis=1), dtype=np.bool_)
+    others = [role for role in range(classes.patterns.shape[1]) if role not in alive]
+    return np.asarray(~(classes.patterns[:, others] > 0).any(axis=1), dtype=np.bool_)
 
 
-def _solvable(blocks: list[tuple[int, Ints]], at_most: list[int], search: Search) -> bool:
-    """∀ class: Σ_b y[c,b] = n_c   and   ∀ r: Σ a_b[r] · y[c,b] ≤ at_most[r]"""
+def _refuted(blocks: list[tuple[int, Ints]], at_most: list[int], search: Search) -> float | None:
+    """The time it took to prove that there is no solution of
+
+    ∀ class: Σ_b y[c,b] = n_c   and   ∀ r: Σ a_b[r] · y[c,b] ≤ at_most[r]
+    """
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -61,4 +74,6 @@ def _solvable(blocks: list[tuple[int, Ints]], at_most: list[int], search: Search
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = search.seed
     solver.parameters.max_deterministic_time = search.deterministic_seconds
-    return bool(solver.solve(model) != cp_model.INFEASIBLE)
+    if solver.solve(model) != cp_model.INFEASIBLE:
+        return None
+    return float(solver.response_proto.deterministic_time)

@@ -1,21 +1,22 @@
 """Searches for packings. A yes is checked, a no is counted or shown twice, and a search that ends early says so.
 
 The questions: `place` (does the whole gang fit), `arrange` (the least disturbing way), `largest` (how much of it fits
-at once), `reduced` (the largest size that still makes sense). CP-SAT runs with one worker and a deterministic limit,
-so equal problems get equal answers.
+at once), `reduced` (the largest size that still makes sense). Quick ways come first: sums, packings by a simple rule.
+CP-SAT runs with one worker and a deterministic limit, so equal problems get equal answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from advisor.model import counting, greedy
+from advisor.model import counting, greedy, weights
 from advisor.model.check import check
-from advisor.model.patterns import GRID_LIMIT, Classes, classify
+from advisor.model.patterns import PATTERN_LIMIT, Classes, classify
 from advisor.problem import Assignment, Outcome, Problem
 
 if TYPE_CHECKING:
@@ -23,14 +24,27 @@ if TYPE_CHECKING:
 
 Bounds = list[tuple[int, int]]
 
+COLUMNS = 20_000
+"""Maximal patterns, over all classes, that become variables at most; with more of them the form by bin is smaller."""
+TIDYING = 0.2
+TIDY_COLUMNS = 6_000
+TIDY_BINS = 200_000
+"""Deterministic seconds spent on a less disturbing assignment, the variables that are worth it, and the bins that are
+packed for it, over all ways: a preference, so the best that was found will do."""
+COUNTING = 0.5
+"""Deterministic seconds spent on the largest part that fits, which is told beside a no that is known already."""
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """Limits of a search: CP-SAT's deterministic seconds, its random seed, the patterns that are enumerated at most."""
 
-    deterministic_seconds: float = 20.0
+    deterministic_seconds: float = 10.0
     seed: int = 1
-    patterns: int = GRID_LIMIT
+    patterns: int = PATTERN_LIMIT
+
+    def within(self, seconds: float) -> Search:
+        return replace(self, deterministic_seconds=min(seconds, self.deterministic_seconds))
 
 
 class _LimitError(Exception):
@@ -42,33 +56,70 @@ def place(problem: Problem, search: Search) -> Outcome:
     if counting.shortage(problem):
         return Outcome({}, complete=False, proof="count")
     quick = greedy.pack(problem)
-    return _yes(problem, quick) if quick is not None else _search(problem, search, _whole(problem))
+    if quick is not None:
+        return _yes(problem, quick)
+    classes = _classes(problem, search)
+    if classes is not None and weights.refuted(problem, classes):
+        return Outcome({}, complete=False, proof="weights")
+    return _search(problem, search, classes, _whole(problem))
 
 
 def arrange(problem: Problem, search: Search) -> Outcome:
-    """The whole gang, breaking as few whole bins and using as few bins as can be; for a problem that `place` solved."""
+    """The whole gang, breaking as few whole bins and using as few bins as is found; for a problem that `place` solved.
+
+    Every quick way is tried, and the search goes on from the best of them for a while.
+    """
     from advisor.model.objective import least_disturbance
 
-    outcome = _search(problem, search, _whole(problem), minimise=least_disturbance)
-    return outcome if outcome.complete else place(problem, search)
+    ways = islice(greedy.packings(problem), max(1, TIDY_BINS // max(problem.bins, 1)))
+    quick = min(ways, key=lambda found: disturbance(problem, found), default=None)
+    classes = _classes(problem, search, TIDY_COLUMNS)
+    if quick is not None and classes is None and problem.bins * (len(problem.wanted) + 1) > TIDY_COLUMNS:
+        return _yes(problem, quick)
+    tidy = _model(problem, classes, _whole(problem), minimise=least_disturbance, near=quick)
+    try:
+        found = _run(tidy, search.within(TIDYING), plainly=True, exact=False)
+    except _LimitError:
+        found = None
+    known = [one for one in (found, quick) if one is not None]
+    if not known:
+        return place(problem, search)
+    return _yes(problem, min(known, key=lambda one: disturbance(problem, one)))
+
+
+def disturbance(problem: Problem, placed: Assignment) -> tuple[int, int]:
+    """How many whole bins an assignment breaks, and how many bins it uses."""
+    used = {b for bins in placed.values() for b in bins}
+    return sum(bool(problem.fresh[b]) for b in used), len(used)
 
 
 def largest(problem: Problem, search: Search) -> Outcome:
-    """The most pods of the gang that fit at once, regardless of what a start needs."""
-    from advisor.model.objective import most_pods
+    """The most pods of the gang that fit at once, regardless of what a start needs.
 
+    No role can have more than its own places, so a packing of that many of each is the largest.
+    """
     single = counting.single(problem)
     if single is not None:
         return _yes(problem, single)
-    return _search(problem, search, [(0, wanted) for wanted in problem.wanted], maximise=most_pods)
+    most = counting.most(problem)
+    every = greedy.pack(replace(problem, wanted=most))
+    if every is not None:
+        return _yes(problem, every)
+    from advisor.model.objective import most_pods
+
+    bounds = [(0, pods) for pods in most]
+    search = search.within(COUNTING)
+    return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods)
 
 
 def reduced(problem: Problem, search: Search) -> Outcome:
     """The largest size at or above the floor that the problem states; not complete when not even that fits."""
     from advisor.model.objective import most_pods
 
-    bounds = list(zip(problem.least, problem.wanted, strict=True))
-    return _search(problem, search, bounds, maximise=most_pods, floors=True)
+    bounds = list(zip(problem.least, counting.most(problem), strict=True))
+    if any(least > most for least, most in bounds):
+        return Outcome({}, complete=False, proof="count")
+    return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods, floors=True)
 
 
 def _whole(problem: Problem) -> Bounds:
@@ -81,12 +132,17 @@ def _yes(problem: Problem, found: Assignment) -> Outcome:
     return Outcome(found, complete=True)
 
 
-def _search(problem: Problem, search: Search, bounds: Bounds, **aims: Any) -> Outcome:
-    """Search, and where that says "impossible", search again in another way before it is believed."""
+def _classes(problem: Problem, search: Search, columns: int = COLUMNS) -> Classes | None:
+    """The classes of the bins; None where the form by bin is the better one."""
     classes = classify(problem, search.patterns)
+    return classes if classes is not None and classes.few(columns) else None
+
+
+def _search(problem: Problem, search: Search, classes: Classes | None, bounds: Bounds, **aims: Any) -> Outcome:
+    """Search, and where that says "impossible", search again in another way before it is believed."""
     try:
-        for otherwise in (False, True):
-            found = _run(_model(problem, classes, bounds, **aims), search, otherwise, exact="maximise" in aims)
+        for plainly in (True, False):
+            found = _run(_model(problem, classes, bounds, **aims), search, plainly, exact="maximise" in aims)
             if found is not None:
                 return _yes(problem, found)
     except _LimitError:
@@ -101,6 +157,7 @@ def _model(
     minimise: Callable[[Variables, Problem], Any] | None = None,
     maximise: Callable[[Variables, Problem], Any] | None = None,
     floors: bool = False,
+    near: Assignment | None = None,
 ) -> Variables:
     from advisor.model import constraints, variables
 
@@ -120,20 +177,24 @@ def _model(
         v.model.minimize(minimise(v, problem))
     if maximise:
         v.model.maximize(maximise(v, problem))
+    if near:
+        variables.begin_at(v, problem, near)
     return v
 
 
-def _run(v: Variables, search: Search, otherwise: bool, exact: bool) -> Assignment | None:
-    """An assignment, or None when there is surely none. Raises _LimitError. `exact`: only the proven best will do."""
+def _run(v: Variables, search: Search, plainly: bool, exact: bool) -> Assignment | None:
+    """An assignment, or None when there is surely none. Raises _LimitError.
+
+    `plainly`: the model as it is, which mostly is the faster way here; else rewritten by the solver first, with another
+    seed. `exact`: only the proven best will do.
+    """
     from ortools.sat.python import cp_model
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.random_seed = search.seed + otherwise
+    solver.parameters.random_seed = search.seed + (not plainly)
     solver.parameters.max_deterministic_time = search.deterministic_seconds
-    if otherwise:
-        solver.parameters.cp_model_presolve = False
-        solver.parameters.linearization_level = 0
+    solver.parameters.cp_model_presolve = not plainly
     status = solver.solve(v.model)
     if status == cp_model.INFEASIBLE:
         return None

@@ -92,7 +92,8 @@ def test_pod_level_limits_are_requests_too(run: Run, folder: Path) -> None:
     alone = {"resources": {"limits": limits}, "containers": [{"name": "a", "image": "x"}]}
     asked = {"requests": {"cpu": "1", "memory": "1Gi"}}
     beside = {**alone, "containers": [{"name": "a", "image": "x", "resources": asked}]}
-    fleet.write(folder / "pods.yaml", {**pod, "spec": alone}, {**pod, "spec": beside})
+    other = {**pod, "metadata": {"name": "beside"}}
+    fleet.write(folder / "pods.yaml", {**pod, "spec": alone}, {**other, "spec": beside})
     found = [workload["totals"] for workload in run("describe", "pods.yaml", "-o", "json").report["workloads"]]
     assert found[0] == {"pods": 1, "cpu": "6", "hugepages-2Mi": "64Mi"}
     assert found[1] == {"pods": 1, "cpu": "1", "hugepages-2Mi": "64Mi", "memory": "1Gi"}
