@@ -1,7 +1,8 @@
 """What trials came to, remembered while the snapshots that they looked at are in use.
 
 Many reviews ask for the same pods under other names. What a trial comes to hangs on the workload's pods, its kind and
-its namespace, and on the snapshot; never on its name, and on labels only where an (anti-)affinity term could see them.
+its namespace, and on the snapshot; on its name and on labels only where an (anti-)affinity term could see them, or
+where a quota counts pods of it that are there already.
 """
 
 from __future__ import annotations
@@ -23,10 +24,15 @@ NOWHERE = Where("")
 
 @dataclass
 class _Page:
-    """What is remembered of one snapshot."""
+    """What is remembered of one snapshot.
+
+    selective  may pods that are there, or expected, keep others away by their labels?
+    limited    namespaces with a quota
+    """
 
     snapshot: ClusterSnapshot
-    labels_matter: bool
+    selective: bool
+    limited: frozenset[str]
     found: dict[str, Judged] = field(default_factory=dict)
 
 
@@ -40,7 +46,7 @@ class Recollection:
 
     def recall(self, trial: Trial, find: Callable[[Trial], Judged]) -> Judged:
         page = self._page(trial.cluster)
-        key = self._key(trial.workload, page.labels_matter)
+        key = self._key(trial.workload, page.selective or trial.workload.namespace in page.limited)
         if key not in page.found:
             if len(page.found) >= MOST:
                 page.found.clear()
@@ -51,25 +57,26 @@ class Recollection:
         """Another snapshot of the same cluster begins another page."""
         page = self._pages.get(snapshot.name)
         if page is None or page.snapshot is not snapshot:
-            page = self._pages[snapshot.name] = _Page(snapshot, _is_selective(snapshot))
+            limited = frozenset(quota.namespace for quota in snapshot.quotas)
+            page = self._pages[snapshot.name] = _Page(snapshot, _is_selective(snapshot), limited)
         return page
 
-    def _key(self, workload: Workload, labels_matter: bool) -> str:
+    def _key(self, workload: Workload, identity_matters: bool) -> str:
         """Written down once for all clusters of a question."""
         if self._asked is not workload:
-            own = replace(workload, name="", source=NOWHERE, labels=(), notes=())
+            own = replace(workload, source=NOWHERE, labels=(), notes=())
             selects = any(role.template.affinity or role.template.anti_affinity for role in own.roles)
             self._asked = workload
-            self._keys = {True: repr(own), False: repr(own if selects else _without_labels(own))}
-        return self._keys[labels_matter]
+            self._keys = {True: repr(own), False: repr(own if selects else _without_identity(own))}
+        return self._keys[identity_matters]
 
 
 def _is_selective(snapshot: ClusterSnapshot) -> bool:
-    """May a pod that is there, or is expected, keep others away by their labels?"""
     there = any(pods.anti_affinity for pods in snapshot.pods)
     return there or any(pending.anti_affinity for pending in snapshot.nominated)
 
 
-def _without_labels(workload: Workload) -> Workload:
-    roles = (replace(role, template=replace(role.template, labels=())) for role in workload.roles)
-    return replace(workload, roles=tuple(roles))
+def _without_identity(workload: Workload) -> Workload:
+    """Less its name and all labels, also those that its controller makes of the name."""
+    roles = (replace(role, template=replace(role.template, labels=(), made=())) for role in workload.roles)
+    return replace(workload, name="", roles=tuple(roles))

@@ -6,22 +6,26 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from advisor import files
 from advisor.advise import advise
-from advisor.definitions import reading
+from advisor.definitions import layers, reading
 from advisor.memo import Judged
 from advisor.question import Question
 from advisor.server.recollection import Recollection
 from advisor.trial import Trial
 from advisor.workload import Workload
-from tests.builders import NOON, against, bound, cluster, nodes, pod, question, role, workload
+from tests.builders import NOON, against, bound, cluster, nodes, pod, question, quota, role, workload
 from tests.kube import objects
 from tests.oracle import worlds
 from tests.server.asking import CATALOG
+from tests.test_catalog import FILES
+
+JOB_NAME = "batch.kubernetes.io/job-name"
 
 
 class Counting(Recollection):
@@ -83,6 +87,29 @@ def test_labels_count_where_the_gang_itself_sees_them() -> None:
         own = pod(gpu=4, labels={"app": label}, anti_affinity=[against("app=x")])
         ask(memo, question(workload(role("worker", 3, template=own)), HERE))
     assert memo.looked == 2
+
+
+def test_names_count_where_a_quota_counts_pods_that_are_there() -> None:
+    """Pods of b are there and in use already; those of a are not."""
+    there = bound(on="n0", count=2, labels={JOB_NAME: "b"})
+    here = cluster(nodes=nodes(2, gpu=8), pods=[there], quotas=[quota(hard={"pods": 2}, used={"pods": 2})])
+    memo = Counting()
+    for name in ("a", "b"):
+        ask(memo, question(gang(name, labels={JOB_NAME: name}), here))
+    assert memo.looked == 2
+
+
+@pytest.mark.parametrize("entry", [path for path in FILES if "pod-v1" not in path.stem], ids=lambda path: path.stem)
+def test_the_same_manifest_under_another_name_is_known(entry: Path) -> None:
+    """Whatever labels its controller makes of the name."""
+    profile = layers.builtin(entry).entries[0].profile_document
+    assert profile
+    manifest = profile.data["spec"]["examples"][0]["manifest"]
+    memo = Counting()
+    for name in ("first", "second"):
+        asked = {**manifest, "metadata": {**manifest["metadata"], "name": name}}
+        ask(memo, question(read(json.dumps(asked)), HERE))
+    assert memo.looked == 1
 
 
 def test_another_snapshot_is_looked_at_anew() -> None:
