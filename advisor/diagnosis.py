@@ -54,16 +54,23 @@ class PodShape:
     volume_claims: tuple[str, ...] = ()
 
 
+ANTI_AFFINITY = "anti-affinity"
+OWN_TERMS = "own-anti-affinity"
+"""The rule, and that part of it that is the workload's own to drop: terms of pods that are there are not."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rejection:
     """The nodes that one rule turns down for one role, whatever the other rules say.
 
     `doubt`: the nodes are not surely unfit, a fact is missing; a yes may not use them, a no may not rest on them.
+    `own`: it comes of an anti-affinity term of the pod itself.
     """
 
     reason: Reason
     nodes: Mask
     doubt: bool = False
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +99,7 @@ class RoleFit:
                 or code in without
                 or f"{code}={subject}" in without
                 or (hopeful and rejection.doubt)
+                or (rejection.own and OWN_TERMS in without)
             ):
                 continue
             if lasting_only and not rejection.reason.lasting:
@@ -150,7 +158,7 @@ class World:
     """Which facts hold when a gang is tried on a cluster.
 
     supply   SURE: as read; HOPEFUL: doubts resolved in favour; EMPTIED: that, and as if no ordinary pod were there
-    without  rules that are lifted, as `code` or `code=subject`
+    without  rules that are lifted, as `code` or `code=subject`, or OWN_TERMS
     added    (row, count): so many further empty nodes like the one in that row
     freed    (row, resource, amount): so much more of it is free there
     sizes    (role, pods): other numbers than the workload's own

@@ -478,7 +478,7 @@ def test_nodes_that_kube_scheduler_avoids_as_we_do_leave_the_order_free() -> Non
     ("name", "why"),
     [
         ("n9", "the template names node n9, which is not there"),
-        ("n0", "the template names node n0, so 1 node cannot be used"),
+        ("n0", "8 nvidia.com/gpu free on 1 usable node, 16 needed in all"),
     ],
 )
 def test_a_node_that_the_template_names(name: str, why: str) -> None:
@@ -512,3 +512,30 @@ def test_a_quota_that_counts_only_the_object(hard: int, used: int, expected: str
     if expected != "fits":
         assert (found.reasons[0].code, found.largest) == ("resource-quota", {"worker": 0})
         assert [change.kind for change in found.changes] == ["raise-quota"]
+
+
+def test_a_quota_that_is_overdrawn_forbids_only_what_is_charged_to_it() -> None:
+    """The API server goes on creating pods that ask for nothing of it."""
+    key = f"requests.{GPU}"
+    here = cluster(nodes(2, gpu=8), quotas=[quota(hard={key: 1}, used={key: 2})])
+    ray = workload(role("head", cpu=4), role("group", 2, gpu=1, minimum=0))
+    found = verdict(ray, here)
+    assert (found.verdict, found.placement and found.placement.size) == ("fits-reduced", {"head": 1, "group": 0})
+    lead = workload(role("lead", 3, cpu=1), role("work", 2, gpu=1))
+    assert verdict(lead, here).largest == {"lead": 3, "work": 0}
+
+
+@pytest.mark.parametrize("own", [[against("app=x")], [against("q=q")], []])
+def test_terms_of_pods_that_are_there_cannot_be_dropped(own: list[Any]) -> None:
+    """That of the pod there keeps the gang away all the same."""
+    there = bound("old", on="n0", labels={"app": "x"}, anti_affinity=[against("app=x")])
+    job = gang_of(2, gpu=1, labels={"app": "x"}, anti_affinity=own)
+    found = verdict(job, cluster(nodes(2, gpu=1), [there]))
+    assert (found.verdict, [change.kind for change in found.changes]) == ("full", ["add-nodes"])
+
+
+def test_an_own_term_against_a_pod_that_is_there_can_be_dropped() -> None:
+    there = bound("old", on="n0", labels={"app": "old"})
+    job = gang_of(2, gpu=1, anti_affinity=[against("app=old")])
+    found = verdict(job, cluster(nodes(2, gpu=1), [there]))
+    assert "drop the required anti-affinity" in texts(found)

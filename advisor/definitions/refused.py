@@ -8,17 +8,18 @@ where the template is known to become the pod as it is. What a cluster adds to p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from advisor.definitions import plain
 from advisor.definitions.noticed import NAME
 from advisor.definitions.plain import Data
-from advisor.errors import Faults, InputError, at, likely
+from advisor.errors import Faults, InputError, Path, at, likely
 
 LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 SYSTEMS = ("linux", "windows")
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 # fmt: off
 SOURCES = frozenset(
@@ -39,6 +40,8 @@ def check(pod: Data, whole: bool) -> None:
     with faults.collect("metadata", "labels"):
         _labels(plain.pairs(plain.mapping(pod, "metadata"), "labels"))
     spec = plain.mapping(pod, "spec")
+    with faults.collect("spec", "affinity"):
+        _label_keys(plain.mapping(spec, "affinity"), plain.pairs(plain.mapping(pod, "metadata"), "labels"))
     for rule in (*_ALWAYS, *(_WHOLE if whole else ())):
         with faults.collect("spec"):
             rule(spec)
@@ -85,7 +88,8 @@ def _ports(spec: Data) -> None:
             for index, port in plain.mappings(item, "ports"):
                 for key in ("containerPort", "hostPort"):
                     number = plain.number(port, key)
-                    if number is not None and not 0 <= number <= 65535:
+                    least = 1 if key == "containerPort" else 0
+                    if number is not None and not least <= number <= 65535:
                         faults.add(f"{number} is no port", field, place, "ports", index, key, hint="1 to 65535")
     faults.raise_if_any()
 
@@ -131,6 +135,38 @@ def _weights(spec: Data) -> None:
     faults.raise_if_any()
 
 
+def _label_keys(affinity: Data, own: Mapping[str, str]) -> None:
+    """(mis)matchLabelKeys of pod terms: a key that the selector has too would be there twice once it is folded in."""
+    faults = Faults()
+    for kind in ("podAffinity", "podAntiAffinity"):
+        terms = plain.mapping(affinity, kind)
+        found: list[tuple[Path, Data]] = [
+            ((kind, REQUIRED, place), term) for place, term in plain.mappings(terms, REQUIRED)
+        ]
+        for place, item in plain.mappings(terms, PREFERRED):
+            found.append(((kind, PREFERRED, place, "podAffinityTerm"), plain.mapping(item, "podAffinityTerm")))
+        for where, term in found:
+            with faults.collect(*where):
+                _term_keys(term, own)
+    faults.raise_if_any()
+
+
+def _term_keys(term: Data, own: Mapping[str, str]) -> None:
+    faults = Faults()
+    same, other = plain.texts(term, "matchLabelKeys"), plain.texts(term, "mismatchLabelKeys")
+    if term.get("labelSelector") is None and (same or other):
+        faults.add("is required where matchLabelKeys or mismatchLabelKeys are given", "labelSelector")
+    selector = plain.mapping(term, "labelSelector")
+    known = {*plain.pairs(selector, "matchLabels")}
+    known |= {plain.text(item, "key") for _, item in plain.mappings(selector, "matchExpressions")}
+    for place, key in enumerate(same):
+        if key in other:
+            faults.add(f"{key} is in mismatchLabelKeys too", "matchLabelKeys", place)
+        elif key in known and key in own:
+            faults.add(f"{key} is in the labelSelector too", "matchLabelKeys", place, hint="leave one of them away")
+    faults.raise_if_any()
+
+
 def _numbers(spec: Data) -> None:
     deadline = plain.number(spec, "activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline < 2**31:
@@ -150,14 +186,34 @@ def _system(spec: Data) -> None:
 def _images(spec: Data) -> None:
     faults = Faults()
     for field, place, item in _all_containers(spec):
-        if not plain.text(item, "image"):
+        image = plain.text(item, "image")
+        if not image:
             faults.add("is required", field, place, "image", hint="the API server refuses a container without an image")
+        elif image != image.strip():
+            faults.add("has blanks around it", field, place, "image")
     faults.raise_if_any()
 
 
 def _mounts(spec: Data) -> None:
     volumes = [plain.text(volume, "name") for _, volume in plain.mappings(spec, "volumes")]
     _refer(spec, volumes, "no volume of the pod", "volumeMounts")
+
+
+def _paths(spec: Data) -> None:
+    """Every place in a container is for one volume."""
+    faults = Faults()
+    for field, place, item in _all_containers(spec):
+        with faults.collect(field, place):
+            mounts = [plain.text(mount, "mountPath") for _, mount in plain.mappings(item, "volumeMounts")]
+            for index, path in enumerate(mounts):
+                if path and path in mounts[:index]:
+                    faults.add(f"{path} is there already", field, place, "volumeMounts", index, "mountPath")
+    faults.raise_if_any()
+
+
+def _resolver(spec: Data) -> None:
+    if plain.text(spec, "dnsPolicy") == "None" and not plain.mapping(spec, "dnsConfig").get("nameservers"):
+        raise InputError("must name a server where dnsPolicy is None", path=("dnsConfig", "nameservers"))
 
 
 def _claims(spec: Data) -> None:
@@ -183,5 +239,5 @@ def _refer(spec: Data, known: list[str], wrong: str, *field: str) -> None:
 
 Rule = Callable[[Data], None]
 
-_ALWAYS: tuple[Rule, ...] = (_names, _ports, _volumes, _spread, _weights, _numbers, _node, _system)
+_ALWAYS: tuple[Rule, ...] = (_names, _ports, _volumes, _paths, _spread, _weights, _numbers, _node, _system, _resolver)
 _WHOLE: tuple[Rule, ...] = (_images, _mounts, _claims)

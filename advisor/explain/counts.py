@@ -73,6 +73,8 @@ def decisive(case: Case) -> Reason:
     for charge in shortfalls(case.diagnosis):
         if case.fits(World(without=frozenset({"resource-quota"}))):
             return charge
+    if present.get("node-name", Reason("")).enough:
+        del present["node-name"]  # the node that is named is there: what it lacks is the reason
     for code in LIFTED_FIRST:
         if code in present and case.fits(World(without=frozenset({code}))):
             return present[code]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from advisor.diagnosis import AS_READ, World
+from advisor.diagnosis import ANTI_AFFINITY, AS_READ, OWN_TERMS, World
 from advisor.explain.counts import Case, eligible, heaviest, nodes_by_first_failure, shortfall, shortfalls
 from advisor.resources import PODS
 from advisor.verdict import Change, Reason
@@ -72,15 +72,12 @@ def _lifted(case: Case, codes: tuple[str, ...]) -> Iterator[Change]:
         found.setdefault((reason.code, reason.subject), reason)
     found |= {(rule.code, ""): Reason(rule.code) for rule in case.diagnosis.apart if (rule.code, "") not in found}
     for (code, subject), reason in found.items():
-        if code == "anti-affinity" and not _own_terms(case):
+        if code == ANTI_AFFINITY and code in codes:
+            if case.fits(World(without=frozenset({OWN_TERMS}))):
+                yield Change(LIFTS[code])
             continue
         if code in codes and case.fits(World(without=frozenset({f"{code}={subject}" if subject else code}))):
             yield Change(LIFTS[code], subject or _names(code, case), count=reason.nodes)
-
-
-def _own_terms(case: Case) -> bool:
-    """Does the workload keep its distance by itself? Terms of pods that are there are not its own to drop."""
-    return any(fit.shape.anti_affinity for fit in case.diagnosis.roles)
 
 
 def _names(code: str, case: Case) -> str:

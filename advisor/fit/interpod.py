@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.cluster import ClusterSnapshot, Mask, Nominated, PodSet
 from advisor.diagnosis import Doubt, PodShape, Rejection
@@ -28,11 +28,13 @@ class Forbidden:
 
     labels  keys of labels that a controller makes, with values that are not known
     space   the namespace whose labels were not read; "" where they are not needed
+    own     the term is that of the pod in question, not of the one that is there
     """
 
     term: PodAffinityTerm
     labels: tuple[str, ...] = ()
     space: str = ""
+    own: bool = False
 
     @property
     def sure(self) -> bool:
@@ -53,13 +55,13 @@ def examine(pod: PodShape, cluster: ClusterSnapshot) -> Iterator[Rejection]:
             holders[found, there.standing].update(there.nodes)
     for (found, standing), names in holders.items():
         nodes = domains_of(names, found.term.topology_key, cluster)
-        yield Rejection(found.reason(standing), nodes, not found.sure)
+        yield Rejection(found.reason(standing), nodes, not found.sure, found.own)
     for pending in cluster.nominated:
         if precedes(pending, pod, cluster):
             for found in _forbidden(pod, pending, spaces, STRANGERS):
                 held = domains_of({pending.node}, found.term.topology_key, cluster)
                 nodes = named({pending.node}, cluster.nodes) & held
-                yield Rejection(found.reason(False), nodes, not found.sure or unsure(cluster))
+                yield Rejection(found.reason(False), nodes, not found.sure or unsure(cluster), found.own)
 
 
 def _labels_by_name(cluster: ClusterSnapshot) -> Spaces:
@@ -72,7 +74,7 @@ def _forbidden(one: Pod, other: Pod, spaces: Spaces, kinship: str) -> Iterator[F
         for term in owner.anti_affinity:
             found = _matched(term, owner, against, spaces, kinship)
             if found:
-                yield found
+                yield replace(found, own=owner is one)
 
 
 def _matched(term: PodAffinityTerm, owner: Pod, other: Pod, spaces: Spaces, kinship: str) -> Forbidden | None:

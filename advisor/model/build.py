@@ -11,7 +11,18 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from advisor.cluster import Nodes
-from advisor.diagnosis import AS_READ, EMPTIED, HOPEFUL, SURE, Charge, Diagnosis, KeepApart, World
+from advisor.diagnosis import (
+    ANTI_AFFINITY,
+    AS_READ,
+    EMPTIED,
+    HOPEFUL,
+    OWN_TERMS,
+    SURE,
+    Charge,
+    Diagnosis,
+    KeepApart,
+    World,
+)
 from advisor.labels import HOSTNAME
 from advisor.problem import Apart, Budget, Flags, Group, Ints, Problem
 from advisor.workload import Workload
@@ -128,7 +139,7 @@ def _slack(nodes: Nodes, accelerators: Collection[str], rows: Ints, world: World
 def _apart(rules: Collection[KeepApart], names: list[str], nodes: Nodes, rows: Ints, world: World) -> list[Apart]:
     pairs: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for rule in rules:
-        if rule.code not in world.without:
+        if rule.code not in world.without and not (rule.code == ANTI_AFFINITY and OWN_TERMS in world.without):
             one, other = sorted(names.index(role) for role in rule.roles)
             pairs[rule.key].add((one, other))
     return [Apart(frozenset(found), _domain(key, nodes, rows)) for key, found in sorted(pairs.items())]
@@ -148,7 +159,8 @@ def _domain(key: str, nodes: Nodes, rows: Ints) -> Ints:
 
 def _object_can_be_made(diagnosis: Diagnosis, world: World) -> bool:
     """Has every quota room for the workload's object itself? Without it there are no pods."""
-    return all(charge.fixed <= _limit(charge, world) for charge in diagnosis.charges if _counts(charge, world))
+    counted = (charge for charge in diagnosis.charges if charge.fixed and _counts(charge, world))
+    return all(charge.fixed <= _limit(charge, world) for charge in counted)
 
 
 def _counts(charge: Charge, world: World) -> bool:

@@ -115,3 +115,59 @@ def test_which_kinds_must_be_complete(kind: str, version: str, found: int) -> No
     assert len(workload.faults) == found
     if found:
         assert str(workload.faults[0]).startswith("x.json:1 spec.template.spec.containers[0].image: is required")
+
+
+def term(selector: dict[str, Any] | None, **keys: list[str]) -> dict[str, Any]:
+    found = {"topologyKey": "zone", **({} if selector is None else {"labelSelector": selector}), **keys}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [found]}}
+    return {"metadata": {"labels": {"app": "x"}}, **spec(affinity=affinity)}
+
+
+WHERE = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]"
+
+
+@pytest.mark.parametrize(
+    ("pod", "fault"),
+    [
+        (term({"matchLabels": {"app": "x"}}), None),
+        (term({"matchLabels": {"team": "a"}}, matchLabelKeys=["app"]), None),
+        (
+            term({"matchLabels": {"stage": "a"}}, matchLabelKeys=["stage"]),
+            None,
+        ),  # the pod has no such label: not folded
+        (term({"matchLabels": {"app": "x"}}, mismatchLabelKeys=["app"]), None),
+        (
+            term({"matchLabels": {"app": "x"}}, matchLabelKeys=["app"]),
+            f"{WHERE}.matchLabelKeys[0]: app is in the labelSelector too",
+        ),
+        (
+            term({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, matchLabelKeys=["app"]),
+            f"{WHERE}.matchLabelKeys[0]: app is in the labelSelector too",
+        ),
+        (
+            term({}, matchLabelKeys=["app"], mismatchLabelKeys=["app"]),
+            f"{WHERE}.matchLabelKeys[0]: app is in mismatchLabelKeys too",
+        ),
+        (
+            term(None, matchLabelKeys=["app"]),
+            f"{WHERE}.labelSelector: is required where matchLabelKeys or mismatchLabelKeys are given",
+        ),
+        (
+            spec(containers=[{**MAIN, "ports": [{"containerPort": 0}]}]),
+            "spec.containers[0].ports[0].containerPort: 0 is no port",
+        ),
+        (
+            spec(containers=[{**MAIN, "volumeMounts": [{"name": n, "mountPath": "/a"} for n in "ab"]}]),
+            "spec.containers[0].volumeMounts[1].mountPath: /a is there already",
+        ),
+        (spec(dnsPolicy="None"), "spec.dnsConfig.nameservers: must name a server where dnsPolicy is None"),
+        (spec(dnsPolicy="None", dnsConfig={"nameservers": ["10.0.0.1"]}), None),
+    ],
+)
+def test_more_that_a_pod_may_not_say(pod: dict[str, Any], fault: str | None) -> None:
+    assert faults(pod) == ([fault] if fault else [])
+
+
+def test_an_image_with_blanks_around_it() -> None:
+    pod = spec(containers=[{**MAIN, "image": " x"}])
+    assert faults(pod, whole=True) == ["spec.containers[0].image: has blanks around it"]
