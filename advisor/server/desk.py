@@ -19,7 +19,7 @@ from advisor.definitions.catalog import Catalog
 from advisor.question import Limits, Policy, Question
 from advisor.server.config import Strictness
 from advisor.server.recollection import Recollection
-from advisor.server.request import CREATE, DELETE, Request
+from advisor.server.request import CREATE, DELETE, UPDATE, Request
 from advisor.server.reservations import Hold, Reservations, charged, hold
 from advisor.server.review import Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
@@ -103,12 +103,15 @@ class Desk:
         What is deleted is gone however late that is heard.
         """
         now = self.look()
+        own = self.reservations.of(request.key)
+        pending = request.operation == UPDATE and bool(own) and not any(one.begun for one in own)
         standing = self.reservations
-        if request.operation in (CREATE, DELETE) and not request.subresource:
+        if (request.operation in (CREATE, DELETE) or pending) and not request.subresource:
             standing = standing.without(request.key)
         strictness = self._rules.strictness if enforced else None
-        asking = _Asking(self, standing, request, now)
-        decision = review(request, self._rules.catalog, asking.ask, strictness)
+        home = frozenset(one.cluster for one in own) if request.operation == UPDATE else frozenset()
+        asking = _Asking(self, standing, home, now)
+        decision = review(request, self._rules.catalog, asking.ask, strictness, pending)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
@@ -154,22 +157,45 @@ class Desk:
         return snapshot
 
     def _kept(self, standing: Reservations, request: Request, decision: Decision, now: datetime) -> Reservations:
-        advice = decision.advice
-        if advice is None or advice.chosen is None or advice.answer.choice is None:
+        """What is held from now on. An object that is only created again, or not at all, keeps what it held.
+
+        Many a creation fails after it was let in, above all that of an object that is there already.
+        """
+        if request.operation == DELETE:
             return standing
+        made = self._hold(request, decision, now)
+        before = self.reservations.of(request.key)
+        kept = standing.of(request.key)
+        if before and not kept and (made is None or made.pods < sum(one.pods for one in before)):
+            return self.reservations if request.operation == CREATE or made is None else standing.plus(made)
+        return standing if made is None else standing.plus(made)
+
+    def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
+        advice = decision.advice
+        if advice is None or advice.chosen is None or advice.answer.choice is None or not decision.holds:
+            return None
         trial = advice.chosen
-        return standing.plus(
-            hold(
-                request.key,
-                self._seen[trial.cluster.name],
-                advice.answer.choice.placement or Placement({}),
-                trial.shapes,
-                trial.diagnosis.charges,
-                now,
-                now + timedelta(seconds=self._rules.expiry),
-                trial.stages,
-            )
+        return hold(
+            request.key,
+            self._seen[trial.cluster.name],
+            advice.answer.choice.placement or Placement({}),
+            trial.shapes,
+            trial.diagnosis.charges,
+            now,
+            now + timedelta(seconds=self._rules.expiry),
+            trial.stages,
         )
+
+
+def _homes(workload: Workload, clusters: tuple[ClusterSnapshot, ...]) -> frozenset[str]:
+    """Clusters where pods are that look like those of the workload."""
+    wanted = [set(role.template.labels) for role in workload.roles if role.template.labels]
+    return frozenset(
+        cluster.name
+        for cluster in clusters
+        for pods in cluster.pods
+        if pods.namespace == workload.namespace and any(labels <= set(pods.labels) for labels in wanted)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +204,15 @@ class _Asking:
 
     desk: Desk
     standing: Reservations
-    request: Request
+    home: frozenset[str]
     now: datetime
 
     def ask(self, wanted: Wanted) -> Advice:
-        """What joins an object that is expected somewhere has to go there too."""
+        """What joins an object that is, or is expected, somewhere has to go there too."""
         clusters = self.desk.snapshots(self.standing, self.now)
-        workload = wanted.workload
+        workload, home = wanted.workload, self.home
         if wanted.additional:
             workload = replace(workload, api_version=A_POD[0], kind=A_POD[1])
-            home = {one.cluster for one in self.standing.of(self.request.key)}
-            clusters = tuple(one for one in clusters if not home or one.name in home)
+            home = home or _homes(workload, clusters)
+        clusters = tuple(one for one in clusters if not home or one.name in home)
         return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now, thorough=False))

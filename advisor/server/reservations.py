@@ -41,6 +41,7 @@ class Hold:
     shapes     the pods by role; charges: what they take of quotas
     passed     label set → pods that were there before, or that earlier holds have waited for
     stages     role → stages in which its pods are alive; those of different stages share their room
+    begun      have some of the pods come?
     """
 
     key: Key
@@ -52,6 +53,7 @@ class Hold:
     until: datetime
     passed: Counts
     stages: Stages = field(default_factory=dict)
+    begun: bool = False
 
     @property
     def pods(self) -> int:
@@ -63,10 +65,21 @@ class Hold:
         Controllers add labels to those of the template. A template without any is known by a label that begins with the
         name of the object, as controllers give them.
         """
-        pairs, values = set(labels), {value for _, value in labels}
-        mine = any(value.startswith(self.key.name) for value in values)
-        able = [role for role, shape in self.shapes.items() if (set(shape.labels) <= pairs if shape.labels else mine)]
+        values = {value for _, value in labels}
+        able = [role for role, shape in self.shapes.items() if self._may_have(shape, labels)]
         return tuple(role for role in able if role in values) or tuple(able)
+
+    def _may_have(self, shape: PodShape, labels: Labels) -> bool:
+        """May a pod of this shape have exactly these labels, with those that its controller makes among them?"""
+        pairs, name = dict(labels), self.key.name
+        if not set(shape.labels) <= set(labels) or any(made.sure and made.key not in pairs for made in shape.made):
+            return False
+        if name in dict(shape.labels).values():
+            return True
+        owners = [made.key for made in shape.made if made.of == "workload"]
+        if owners or not shape.labels:
+            return any(pairs[key].startswith(name) for key in (owners or pairs) if key in pairs)
+        return True
 
 
 def hold(
@@ -180,7 +193,9 @@ def _after(one: Hold, pods: Mapping[Labels, _Arrivals]) -> Hold:
     placement = {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
     shrunk = replace(one, placement=placement, passed=passed)
     begun = shrunk.pods < one.pods
-    return replace(shrunk, charges=tuple(replace(charge, fixed=0) for charge in one.charges)) if begun else shrunk
+    if not begun:
+        return shrunk
+    return replace(shrunk, begun=True, charges=tuple(replace(charge, fixed=0) for charge in one.charges))
 
 
 def _release(left: dict[str, dict[str, int]], roles: Sequence[str], nodes: Counter[str], new: int) -> int:

@@ -6,7 +6,7 @@ A no is a warning, except where somebody asked for more: in a namespace that is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions.catalog import Catalog
@@ -33,11 +33,12 @@ class Advice:
 
 
 Ask = Callable[[Wanted], Advice]
+"""Whether room is held for a request's object and none of its pods has come is for the caller to say (`pending`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided, and what is said about it; `word` is one of DECISIONS."""
+    """What was decided, and what is said about it; `word` is one of DECISIONS. `holds`: is room held for what fits?"""
 
     word: str
     allowed: bool = True
@@ -45,19 +46,22 @@ class Decision:
     warnings: tuple[str, ...] = ()
     audit: Mapping[str, str] = field(default_factory=dict)
     advice: Advice | None = None
+    holds: bool = True
 
 
-def review(request: Request, catalog: Catalog, ask: Ask, enforced: Strictness | None) -> Decision:
+def review(
+    request: Request, catalog: Catalog, ask: Ask, enforced: Strictness | None, pending: bool = False
+) -> Decision:
     """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed."""
     if request.operation == DELETE:
         return Decision(WAVED if request.subresource else FREED)
     try:
-        asked = wanted(request, catalog)
+        asked = wanted(request, catalog, pending)
     except InputError as error:
         return Decision(FAULTY, warnings=wording.faulty(error.faults))
     if asked is None:
         return Decision(WAVED)
-    return _decided(ask(asked), enforced)
+    return replace(_decided(ask(asked), None if asked.replacing else enforced), holds=not asked.replacing)
 
 
 def _decided(advice: Advice, enforced: Strictness | None) -> Decision:

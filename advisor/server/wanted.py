@@ -19,14 +19,22 @@ from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The pods to find room for. `additional`: the object is there already, and these come on top."""
+    """The pods to find room for.
+
+    additional  the object is there already, and these come on top
+    replacing   they take the place of pods that are there, so that a no is not sure and no room is held
+    """
 
     workload: Workload
     additional: bool = False
+    replacing: bool = False
 
 
-def wanted(request: Request, catalog: Catalog) -> Wanted | None:
-    """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read."""
+def wanted(request: Request, catalog: Catalog, pending: bool = False) -> Wanted | None:
+    """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read.
+
+    `pending`: room is held for the object, and none of its pods has come: it is asked about as if it were new.
+    """
     if request.subresource or request.operation == CONNECT or _is_the_same(request):
         return None
     if _is_child(request.object, catalog):
@@ -40,8 +48,15 @@ def wanted(request: Request, catalog: Catalog) -> Wanted | None:
         return None
     if request.operation == CREATE:
         return Wanted(new)
-    more = _more(_before(request, catalog), new)
-    return Wanted(more, additional=True) if more else None
+    old = _before(request, catalog)
+    if pending:
+        return None if old and _needs(old) == _needs(new) else Wanted(new)
+    more, replacing = _more(old, new)
+    return Wanted(more, additional=True, replacing=replacing) if more else None
+
+
+def _needs(workload: Workload) -> list[tuple[str, int, Any]]:
+    return [(role.name, role.replicas, _essence(role)) for role in workload.roles]
 
 
 def _is_the_same(request: Request) -> bool:
@@ -94,15 +109,19 @@ def _before(request: Request, catalog: Catalog) -> Workload | None:
     return None if old is None or old.faults else old
 
 
-def _more(old: Workload | None, new: Workload) -> Workload | None:
-    """The pods that come on top: more of the same, and all of those that are not what they were."""
+def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
+    """The pods that come on top: more of the same, and all of those that are not what they were.
+
+    With them: do some take the place of others?
+    """
     before = {role.name: role for role in old.roles} if old else {}
     grown = [(role, role.replicas - _kept(before.get(role.name), role)) for role in new.roles]
     roles = tuple(replace(role, replicas=n, minimum=n, maximum=None) for role, n in grown if n > 0)
     if not roles:
-        return None
+        return None, False
     together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
-    return replace(new, roles=roles, groups=together, min_available=None)
+    replacing = any(role.name in before and not _kept(before[role.name], role) for role in roles)
+    return replace(new, roles=roles, groups=together, min_available=None), replacing
 
 
 def _kept(old: Role | None, new: Role) -> int:
@@ -110,7 +129,10 @@ def _kept(old: Role | None, new: Role) -> int:
 
 
 def _essence(role: Role) -> Any:
-    """What decides where a pod goes. Annotations do not, and labels only where an affinity term may see them."""
-    template = replace(role.template, annotations=())
+    """What decides where a pod goes. Annotations do not, and labels only where an affinity term may see them.
+
+    Labels that the controller makes change with the number of pods alone, and say nothing of what a pod needs.
+    """
+    template = replace(role.template, annotations=(), made=())
     selects = template.affinity or template.anti_affinity
     return template if selects else replace(template, labels=())

@@ -45,6 +45,11 @@ def deployment(name: str = "serve", pods: int = 1, gpu: int = 8, **labels: str) 
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 
 
+def statefulset(name: str = "serve", pods: int = 1, gpu: int = 8) -> Object:
+    found = deployment(name, pods, gpu)
+    return {**found, "kind": "StatefulSet", "spec": {**found["spec"], "serviceName": name}}
+
+
 def body(operation: str, obj: Object | None, old: Object | None = None, **facts: Any) -> Object:
     """A whole AdmissionReview; `facts` are fields of its request."""
     known = obj or old or {}

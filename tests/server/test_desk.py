@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from advisor.server.desk import Ticket
 from advisor.server.store import Latest
-from tests.builders import bound, cluster, nodes
-from tests.server.asking import Office, change, creation, deployment, job, office, removal
+from tests.builders import TEAM, Bound, bound, cluster, nodes
+from tests.server.asking import Office, change, creation, deployment, job, office, removal, statefulset, template
 
-MINE = {"job-name": "a", "batch.kubernetes.io/job-name": "a"}
+UID = {"controller-uid": "5", "batch.kubernetes.io/controller-uid": "5"}
+MINE = {"job-name": "a", "batch.kubernetes.io/job-name": "a", **UID}
+HASH = {"pod-template-hash": "7d9c4"}
 
 
 def two_nodes() -> Office:
@@ -135,3 +139,82 @@ def test_a_subresource_of_the_same_name_frees_nothing() -> None:
     here.review(creation(job("a", pods=2)))
     here.review(removal(job("a", pods=2), subResource="status"))
     assert here.held == 2
+
+
+# -- what changes after it was let in ---------------------------------------------------------------------------------
+
+
+def fleet_of(count: int, *pods: Bound, gpu: int = 8) -> Office:
+    return office(cluster(nodes=nodes(count, gpu=gpu), pods=pods, name="eu"))
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 2), (1, 3, 1), (4, 1, 4)])
+def test_what_is_not_there_yet_is_planned_anew_when_it_changes(sizes: tuple[int, ...]) -> None:
+    """Its own hold stands in nobody's way, and follows its size."""
+    here = fleet_of(4)
+    here.review(creation(statefulset(pods=sizes[0])))
+    for old, new in pairwise(sizes):
+        decision = here.review(change(statefulset(pods=old), statefulset(pods=new)), enforced=True)
+        assert (decision.word, here.held) == ("fits", new)
+
+
+def test_a_suspended_job_that_is_let_go_with_other_tolerations_keeps_its_room() -> None:
+    here, plain = fleet_of(1), job("a")
+    here.review(creation(plain))
+    tolerant = job("a")
+    tolerant["spec"]["template"]["spec"]["tolerations"] = [{"key": "pool", "operator": "Exists"}]
+    assert here.review(change(plain, tolerant), enforced=True).word == "fits"
+    assert here.held == 1
+
+
+@pytest.mark.parametrize("kind", ["statefulset", "deployment"])
+def test_fewer_pods_of_what_runs_ask_for_nothing(kind: str) -> None:
+    make = {"statefulset": statefulset, "deployment": deployment}[kind]
+    running = bound(on="n0", count=2, labels={"app": "serve", **HASH}, gpu=4)
+    here = fleet_of(1, running)
+    decision = here.review(change(make(pods=2, gpu=4), make(pods=1, gpu=4)), enforced=True)
+    assert (decision.word, here.held) == ("waved-through", 0)
+
+
+def test_pods_that_take_the_place_of_others_are_never_refused() -> None:
+    """Old pods make room for new ones: how much, nobody can tell before."""
+    running = bound(on="n0", count=2, labels={"app": "serve", **HASH}, gpu=4)
+    here = fleet_of(1, running)
+    decision = here.review(change(deployment(pods=2, gpu=4), deployment(pods=2, gpu=2)), enforced=True)
+    assert (decision.allowed, bool(decision.warnings), here.held) == (True, True, 0)
+
+
+def test_more_pods_of_what_runs_go_where_it_runs() -> None:
+    running = bound(on="n0", labels={"app": "serve", **HASH}, gpu=8)
+    here = office(cluster(nodes=nodes(1, gpu=8), pods=[running], name="a"), cluster(nodes=nodes(4, gpu=8), name="b"))
+    decision = here.review(change(deployment(pods=1), deployment(pods=2)), enforced=True)
+    assert (decision.word, decision.message.count("b never"), "a full" in decision.message) == ("refused", 0, True)
+
+
+def test_a_creation_that_may_fail_frees_nothing() -> None:
+    """The API server lets an object in before it finds that there is one of that name."""
+    here = fleet_of(2)
+    here.review(creation(job("a", pods=2)))
+    assert (here.review(creation(job("a", pods=1))).word, here.held) == ("fits", 2)
+    assert here.review(creation(job("b"))).word == "fits-nowhere"
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"team": "training"},
+        {"job-name": "train-1"},
+        {"job-name": "other-1", "batch.kubernetes.io/job-name": "other-1", **UID},
+    ],
+)
+def test_pods_of_others_free_nothing(labels: dict[str, str]) -> None:
+    """A CronJob without labels of its own is known by the names of its Jobs."""
+    spec = {"schedule": "0 4 * * *", "jobTemplate": {"spec": {"template": template(8)}}}
+    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "train", "namespace": TEAM}, "spec": spec}
+    here = fleet_of(2)
+    here.review(creation(cron))
+    here.read(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", labels=labels, gpu=8)], name="eu"))
+    assert here.held == 1
+    own = {"job-name": "train-1", "batch.kubernetes.io/job-name": "train-1", **UID}
+    here.read(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", labels=own, gpu=8)], name="eu"))
+    assert here.held == 0
