@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from advisor import files
 from advisor.advise import advise
@@ -33,6 +34,7 @@ TEXTS: Mapping[str, Callable[[Sequence[Comparison], Style], str]] = {
 
 def run(path: str, asking: Manifests, looking: Clusters, choosing: Choosing, output: Output) -> Result:
     """Raises InputError for a scenario that cannot be used, with its file and line."""
+    _refuse_waiting(choosing)
     scenario = _scenario(path)
     asking = replace(asking, manifests=tuple(asked.file for asked in scenario.workloads))
     watch, asked = place.watching(asking, _base(scenario, looking), choosing, output)
@@ -50,8 +52,7 @@ def place_otherwise(
     asking: Manifests, looking: Clusters, choosing: Choosing, output: Output, editing: Editing
 ) -> Result:
     """The main job with edits from the command line: one step. Raises InputError as `place.run` does."""
-    if choosing.wait:
-        raise InputError("--wait has nothing to wait for", hint="an edited cluster does not change")
+    _refuse_waiting(choosing)
     step = Step("what if", edits_of(editing))
     watch, asked = place.watching(asking, looking, choosing, output)
     if watch is None:
@@ -59,6 +60,11 @@ def place_otherwise(
     clusters, question = watch.ask()
     place.say(watch, clusters, output)
     return answered(question, clusters, (step,), replace(asked, workloads=asked.sound), output)
+
+
+def _refuse_waiting(choosing: Choosing) -> None:
+    if choosing.wait:
+        raise InputError("--wait has nothing to wait for", hint="an edited cluster does not change")
 
 
 def answered(
@@ -100,9 +106,9 @@ def _base(scenario: Scenario, looking: Clusters) -> Clusters:
 
 
 def _copied(question: Question, scenario: Scenario) -> tuple[Workload, ...]:
-    counts = {asked.file: asked.copies for asked in scenario.workloads}
     found: list[Workload] = []
     for workload in question.workloads:
-        count = counts.get(workload.source.file, 1)
-        found += sizes.copies(workload, count) if count > 1 else [workload]
+        path = PurePath(workload.source.file)
+        counts = (asked.copies for asked in scenario.workloads if path.is_relative_to(asked.file))
+        found += sizes.copies(workload, next(counts, 1))
     return tuple(found)

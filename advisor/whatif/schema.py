@@ -15,7 +15,7 @@ from advisor.errors import Faults, InputError, at
 from advisor.files import Document
 from advisor.labels import Requirement, Selector, Taint
 from advisor.quantity import base_units, parse
-from advisor.resources import PODS
+from advisor.resources import MOST, PODS
 from advisor.schema import Model, Text, checked
 from advisor.verdict import CODES
 from advisor.whatif import edits
@@ -180,6 +180,10 @@ def scenario(document: Document) -> Scenario:
     with document.faults():
         found = checked(_Scenario, document.data, _LATER)
         faults = Faults()
+        names = [entry.file for entry in found.workloads]
+        for number, entry in enumerate(found.workloads):
+            if entry.file in names[:number]:
+                faults.add(f"{entry.file} is named already", "workloads", number, hint="say how many with copies")
         steps = []
         for number, step in enumerate(found.steps):
             with faults.collect("steps", number):
@@ -265,7 +269,7 @@ def amounts(found: Mapping[str, str | int], *path: str) -> dict[str, int]:
     for name, value in found.items():
         with faults.collect(*path, name):
             resource = name.removeprefix("requests.").removeprefix("limits.")
-            read[name] = base_units(resource, parse(value))
+            read[name] = min(base_units(resource, parse(value)), MOST)
             if read[name] < 0:
                 raise InputError(f"{value} is less than nothing")
     faults.raise_if_any()

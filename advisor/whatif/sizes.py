@@ -58,6 +58,8 @@ def _regrouped(group: GangGroup, workload: Workload, role: str, count: int) -> G
 
 def copies(workload: Workload, count: int) -> list[Workload]:
     """`count` of it, named NAME-1, NAME-2, … As with real copies, labels that hold the name hold the new one."""
+    if count == 1:
+        return [workload]
     return [_renamed(workload, f"{workload.name}-{number}") for number in range(1, count + 1)]
 
 

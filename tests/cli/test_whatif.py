@@ -103,6 +103,11 @@ class TestSteps:
         assert [one["name"] for one in found["base"]["workloads"]] == ["job-1", "job-2"]
         assert [one["choice"] is None for one in found["base"]["workloads"]] == [False, True]
 
+    def test_copies_of_a_folder(self, run: Run, scene: Path) -> None:
+        fleet.write(scene / "all/a.yaml", fleet.job("a"))
+        found = run("whatif", scenario(scene, {}, workloads=[{"file": "all", "copies": 3}]), "-o", "json").report
+        assert [one["name"] for one in found["base"]["workloads"]] == ["a-1", "a-2", "a-3"]
+
     def test_other_clusters_than_the_base(self, run: Run, scene: Path) -> None:
         ran = run("whatif", scenario(scene), "--from-snapshot", "in/fleet/us.json", "-o", "json")
         assert ran.verdicts == {"us": "never"}
@@ -170,6 +175,18 @@ class TestFaults:
     def test_what_is_not_read_yet(self, run: Run, scene: Path) -> None:
         ran = run("whatif", scenario(scene, sweep={"addNodes": {}}))
         assert (ran.code, "sweep: not read yet by this version" in ran.err) == (2, True)
+
+    def test_a_file_that_is_named_twice(self, run: Run, scene: Path) -> None:
+        ran = run("whatif", scenario(scene, workloads=[{"file": "job.yaml", "copies": 3}, "job.yaml"]))
+        assert (ran.code, "workloads[1]: " in ran.err, "is named already" in ran.err) == (2, True, True)
+
+    def test_absurd_amounts_are_cut_off(self, run: Run, scene: Path) -> None:
+        shape = {"allocatable": {"cpu": 9999999999999999999, "nvidia.com/gpu": 8, "memory": "1Ti"}}
+        bought = {"edits": [{"addNodes": {"cluster": "us", "count": 2, "shape": shape}}]}
+        assert run("whatif", scenario(scene, bought), "-o", "name").out == "eu\n"
+
+    def test_there_is_nothing_to_wait_for(self, run: Run, scene: Path) -> None:
+        assert run("whatif", scenario(scene), "--wait", "1m").code == 2
 
     def test_a_file_that_is_no_scenario(self, run: Run, scene: Path) -> None:
         ran = run("whatif", "in/job.yaml")

@@ -330,7 +330,7 @@ def test_a_lost_cluster_is_not_asked() -> None:
         (Drain(with_label("pool=y")), "here has no node with pool=y\n    values of pool there are x"),
         (Cordon(of("n0", "gone")), 'here has no node "gone"'),
         (TaintNodes(of("n0"), remove=(("gpu", ""),)), 'n0 of here do not have the taint "gpu"'),
-        (LabelNodes(of("n0"), {"pol": None}), 'no node of here has the label "pol"\n    did you mean pool?'),
+        (LabelNodes(of("n0"), {"pol": None}), 'n0 of here have no label "pol"\n    did you mean pool?'),
         (LoseCluster("x"), 'there is no cluster "x"\n    clusters are here'),
         (
             SetQuota("here", "team", {"pods": 1}),
@@ -367,6 +367,20 @@ def test_groups_are_not_torn() -> None:
 def test_a_cluster_that_could_not_be_read_cannot_be_edited() -> None:
     with pytest.raises(InputError, match="could not be read"):
         AddNodes("here", 1, "n0")(question(PAIR, cluster(nodes(1), gaps=["nodes"])))
+
+
+@pytest.mark.parametrize(
+    ("edit", "gap"), [(SetQuota("here", "team", {KEY: 1}), "resourcequotas"), (RemovePods("here", "team"), "pods")]
+)
+def test_what_could_not_be_read_is_not_said_to_be_missing(edit: Edit, gap: str) -> None:
+    with pytest.raises(InputError, match=f"{gap} of here could not be read"):
+        edit(question(PAIR, cluster(nodes(1), gaps=[gap])))
+
+
+def test_a_label_is_taken_from_the_nodes_that_are_named() -> None:
+    here = cluster([node("n0"), node("n1", labels={"rack": "r1"})])
+    with pytest.raises(InputError, match='n0 of here have no label "rack"'):
+        LabelNodes(of("n0"), {"rack": None})(question(PAIR, here))
 
 
 def test_a_recording_without_requests_of_its_pods_says_so() -> None:

@@ -38,7 +38,7 @@ class SetQuota:
     name: str = ""
 
     def __call__(self, question: Question) -> Question:
-        return changed(question, self.cluster, self._limited)
+        return changed(question, self.cluster, self._limited, "resourcequotas")
 
     def _limited(self, cluster: ClusterSnapshot) -> ClusterSnapshot:
         chosen = self._chosen(cluster)

@@ -192,9 +192,10 @@ class LabelNodes:
     def _labelled(self, cluster: ClusterSnapshot, question: Question) -> ClusterSnapshot:
         rows = self.which.of(cluster)
         nodes = cluster.nodes
+        chosen = nodes.take(np.flatnonzero(rows))
         for key, value in self.labels.items():
-            if value is None and key not in nodes.labels:
-                raise InputError(f'no node of {cluster.name} has the label "{key}"', hint=likely(key, nodes.labels))
+            if value is None and not chosen.label(key).where(lambda found: found is not None).any():
+                raise InputError(f'{self.which} have no label "{key}"', hint=likely(key, nodes.labels))
         changed = {key: nodes.label(key).changed(_always(value), rows) for key, value in self.labels.items()}
         labelled = replace(nodes, labels=dict(sorted({**nodes.labels, **changed}.items())))
         states = _marked(nodes, labelled, rows, question)

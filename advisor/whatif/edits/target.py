@@ -50,10 +50,14 @@ class Which:
         return f"{nodes} of {self.cluster}"
 
 
-def changed(question: Question, name: str, change: Callable[[ClusterSnapshot], ClusterSnapshot]) -> Question:
+def changed(
+    question: Question, name: str, change: Callable[[ClusterSnapshot], ClusterSnapshot], *reads: str
+) -> Question:
+    """The question with one cluster changed. `reads`: what the change looks at besides nodes and pods."""
     chosen = cluster_of(question, name)
-    if chosen.gap("cluster") or chosen.gap("nodes"):
-        raise InputError(f"{name} could not be read, so there is nothing to change in it")
+    missing = [what for what in ("cluster", "nodes", "pods", *reads) if chosen.gap(what)]
+    if missing:
+        raise InputError(f"{', '.join(missing)} of {name} could not be read, so there is nothing to change in it")
     return replace(question, clusters=tuple(change(one) if one is chosen else one for one in question.clusters))
 
 
