@@ -72,10 +72,12 @@ class Hold:
     def _may_have(self, shape: PodShape, labels: Labels) -> bool:
         """May a pod of this shape have exactly these labels, with those that its controller makes among them?"""
         pairs, name = dict(labels), self.key.name
-        if not set(shape.labels) <= set(labels) or any(made.sure and made.key not in pairs for made in shape.made):
+        if not set(shape.labels) <= set(labels):
             return False
         if name in dict(shape.labels).values():
             return True
+        if any(made.sure and made.key not in pairs for made in shape.made):
+            return False
         owners = [made.key for made in shape.made if made.of == "workload"]
         if owners or not shape.labels:
             return any(pairs[key].startswith(name) for key in (owners or pairs) if key in pairs)
