@@ -172,7 +172,7 @@ class _Sums:
     def plus(self, sums: Ints, role: int) -> Ints:
         """With one more pod of the role."""
         there = np.array([role in roles for roles in self._alive], dtype=np.int64)
-        return np.minimum(sums + there[:, None, None] * self._need[role], self._most + 1)
+        return np.asarray(np.minimum(sums + there[:, None, None] * self._need[role], self._most + 1))
 
     def fit(self, sums: Ints) -> Flags:
         """P: does a bin with the most of everything hold it? What is not needed need not be there."""
@@ -202,7 +202,7 @@ class _Codes:
         self._sorted = self._own[self._order]
 
     def _numbers(self, rows: NDArray[Any]) -> NDArray[Any]:
-        return _bytes(rows) if self._weights is None else rows @ self._weights
+        return _bytes(rows) if self._weights is None else np.asarray(rows @ self._weights)
 
     def above(self, role: int) -> Ints:
         """For each pattern the number of the one with one more pod of the role, -1 where there is none."""

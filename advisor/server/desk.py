@@ -17,6 +17,7 @@ from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
 from advisor.definitions.catalog import Catalog
 from advisor.question import Limits, Policy, Question
+from advisor.server.appeared import Appeared
 from advisor.server.config import Strictness
 from advisor.server.recollection import Recollection
 from advisor.server.request import CREATE, DELETE, Request
@@ -80,6 +81,7 @@ class Desk:
         self._memo = Recollection()
         self._latest: tuple[Latest, ...] = ()
         self._seen: dict[str, ClusterSnapshot] = {}
+        self._appeared: dict[str, Appeared] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -93,7 +95,8 @@ class Desk:
         for latest in self._latest:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 self._seen[latest.name] = latest.good
-                left = left.seen(latest.good)
+                self._appeared[latest.name] = Appeared(latest.good)
+                left = left.seen(latest.good, self._appeared[latest.name])
         self.reservations = left
         return now
 
@@ -168,6 +171,7 @@ class Desk:
                 now,
                 now + timedelta(seconds=self._rules.expiry),
                 trial.stages,
+                self._appeared[trial.cluster.name],
             )
         )
 
