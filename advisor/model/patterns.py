@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,10 @@ from advisor.problem import Apart, Flags, Ints, Problem
 
 PATTERN_LIMIT = 16_384
 """Patterns that are enumerated at most; gangs with more use the form without patterns (`solve.py`)."""
+COUNT_LIMIT = 1 << 20
+"""Patterns times roles, at most: what it costs to write the patterns down, whatever the number of roles."""
 CELL_LIMIT = 1 << 28
-"""Kinds of bins times patterns, at most."""
+"""Kinds of bins times patterns, and classes times patterns times roles, at most."""
 _CHUNK = 1 << 24
 
 Packed = NDArray[np.uint8]
@@ -109,6 +112,8 @@ def classify(problem: Problem, limit: int = PATTERN_LIMIT) -> Classes | None:
         return None
     holds = _holds(problem, patterns, demand, narrow, first)
     classes = _merged(problem, holds, len(patterns), keys[first], inverse, len(wide))
+    if len(classes) * patterns.size > CELL_LIMIT:
+        return None
     return Classes(patterns, _above(patterns), tuple(classes), wide)
 
 
@@ -116,57 +121,123 @@ def _candidates(problem: Problem, narrow: list[Apart], limit: int) -> Ints | Non
     """P×R: what would fit a bin with the most of everything; None when that is more than `limit` patterns.
 
     Pods are added in the order of their roles, so each pattern is met once, and a pattern that is too much is not
-    added to.
+    added to. Of those with one more pod only the ones that fit are ever written down.
     """
+    limit = min(limit, COUNT_LIMIT // max(len(problem.wanted), 1))
     caps = [int(capacity(problem, role).max(initial=0)) for role in problem.roles]
-    most = problem.free.max(axis=0, initial=0)
-    everywhere = [rule for rule in narrow if (rule.domain >= 0).all()]
-    layer = np.zeros((1, len(caps)), dtype=np.int64)
-    last = np.zeros(1, dtype=np.int64)
+    rivals = _rivals(problem, [rule for rule in narrow if (rule.domain >= 0).all()])
+    sums = _Sums(problem)
+    layer, last, sum_ = np.zeros((1, len(caps)), dtype=np.int64), np.zeros(1, dtype=np.int64), sums.nothing()
     layers, found = [layer], 1
-    while len(layer) and found <= limit:
-        parents = [(role, layer[(last <= role) & (layer[:, role] < cap)]) for role, cap in enumerate(caps)]
-        last = np.repeat(np.arange(len(caps)), [len(those) for _, those in parents])
-        layer = np.concatenate([layer[:0], *(those for _, those in parents)])
+    while len(layer):
+        grown = []
+        for role, cap in enumerate(caps):
+            parents = np.flatnonzero((last <= role) & (layer[:, role] < cap))
+            parents = parents[~layer[parents][:, rivals[role]].any(axis=1)]
+            more = sums.plus(sum_[:, parents], role)
+            fits = sums.fit(more)
+            grown.append((role, parents[fits], more[:, fits]))
+            found += int(fits.sum())
+            if found > limit:
+                return None
+        rows = np.concatenate([parents for _, parents, _ in grown])
+        last = np.repeat(np.arange(len(caps)), [len(parents) for _, parents, _ in grown])
+        layer, sum_ = layer[rows], np.concatenate([more for _, _, more in grown], axis=1)
         layer[np.arange(len(layer)), last] += 1
-        demand = _demand(problem, layer)
-        fits = ((demand <= most) | (demand == 0)).all(axis=1)
-        for rule in everywhere:
-            fits &= ~_broken(rule, layer)
-        layer, last = layer[fits], last[fits]
         layers.append(layer)
-        found += len(layer)
-    return np.concatenate(layers) if found <= limit else None
+    return np.concatenate(layers)
+
+
+def _rivals(problem: Problem, rules: list[Apart]) -> list[list[int]]:
+    """For each role those whose pods share no bin with its own, by rules that hold in every bin."""
+    found: list[set[int]] = [set() for _ in problem.roles]
+    for rule in rules:
+        for one, other in rule.pairs:
+            found[one].add(other)
+            found[other].add(one)
+    return [sorted(roles) for roles in found]
+
+
+class _Sums:
+    """S×P×K: what patterns need of each resource at each stage; clipped, so that it cannot overflow."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._most = problem.free.max(axis=0, initial=0)
+        self._need = np.minimum(problem.need, self._most + 1)
+        self._alive = problem.alive()
+
+    def nothing(self) -> Ints:
+        return np.zeros((len(self._alive), 1, len(self._most)), dtype=np.int64)
+
+    def plus(self, sums: Ints, role: int) -> Ints:
+        """With one more pod of the role."""
+        there = np.array([role in roles for roles in self._alive], dtype=np.int64)
+        return np.asarray(np.minimum(sums + there[:, None, None] * self._need[role], self._most + 1))
+
+    def fit(self, sums: Ints) -> Flags:
+        """P: does a bin with the most of everything hold it? What is not needed need not be there."""
+        return np.asarray(((sums <= self._most) | (sums == 0)).all(axis=(0, 2)))
 
 
 def _above(patterns: Ints) -> Ints:
     """P×R: the number of each pattern with one more pod of each role, -1 where there is none."""
     count, roles = patterns.shape
-    larger = [patterns + np.eye(roles, dtype=np.int64)[role] for role in range(roles)]
-    codes = _codes(np.concatenate([patterns, *larger]))
-    order = np.argsort(codes[:count])
-    own = codes[:count][order]
-    at = np.minimum(np.searchsorted(own, codes[count:]), count - 1)
-    found = np.where(own[at] == codes[count:], order[at], -1)
-    return found.reshape(roles, count).T
+    above = np.empty((count, roles), dtype=np.int64)
+    codes = _Codes(patterns)
+    for role in range(roles):
+        above[:, role] = codes.above(role)
+    return above
+
+
+class _Codes:
+    """Patterns as numbers, or as bytes where those are too long, in their order."""
+
+    def __init__(self, patterns: Ints) -> None:
+        sizes = [int(most) + 2 for most in patterns.max(axis=0, initial=0)]
+        self._weights = _weights(sizes)
+        small = np.min_scalar_type(max(sizes, default=0))
+        self._rows = patterns if self._weights is not None else np.ascontiguousarray(patterns, dtype=small)
+        self._own = self._numbers(self._rows)
+        self._order = np.argsort(self._own)
+        self._sorted = self._own[self._order]
+
+    def _numbers(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return _bytes(rows) if self._weights is None else np.asarray(rows @ self._weights)
+
+    def above(self, role: int) -> Ints:
+        """For each pattern the number of the one with one more pod of the role, -1 where there is none."""
+        if self._weights is not None:
+            wanted = self._own + self._weights[role]
+        else:
+            larger = self._rows.copy()
+            larger[:, role] += 1
+            wanted = _bytes(larger)
+        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        return np.asarray(np.where(self._sorted[at] == wanted, self._order[at], -1), dtype=np.int64)
+
+
+def _weights(sizes: list[int]) -> Ints | None:
+    """What a count in each column is worth in the number of a row; None where the numbers would be too large."""
+    if prod(sizes) >= 1 << 62:
+        return None
+    return np.array([prod(sizes[place + 1 :]) for place in range(len(sizes))], dtype=np.int64)
+
+
+def _bytes(rows: NDArray[Any]) -> NDArray[Any]:
+    """Every row as one value, for rows that are too long to become a number."""
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
 
 
 def _codes(rows: Ints) -> Ints:
     """A number for every row, equal for equal rows only."""
     columns = rows - rows.min(axis=0, initial=0)
-    sizes = [int(most) + 1 for most in columns.max(axis=0, initial=0)]
-    if prod(sizes) < 1 << 62:
-        codes = np.zeros(len(rows), dtype=np.int64)
-        for column, size in zip(columns.T, sizes, strict=True):
-            codes = codes * size + column
-        return codes
-    return _kinds(rows)
+    weights = _weights([int(most) + 1 for most in columns.max(axis=0, initial=0)])
+    return _kinds(rows) if weights is None else np.asarray(columns @ weights)
 
 
 def _kinds(rows: Ints | Packed) -> Ints:
     """The kind of every row, from its bytes: for rows that are too long to become a number."""
-    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    return np.asarray(np.unique(whole, return_inverse=True)[1].ravel(), dtype=np.int64)
+    return np.asarray(np.unique(_bytes(rows), return_inverse=True)[1].ravel(), dtype=np.int64)
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.model import counting, greedy, weights
 from advisor.model.check import check
-from advisor.model.patterns import PATTERN_LIMIT, Classes, classify
+from advisor.model.patterns import PATTERN_LIMIT, Classes, capacity, classify
 from advisor.problem import Assignment, Outcome, Problem
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ Bounds = list[tuple[int, int]]
 
 COLUMNS = 20_000
 """Maximal patterns, over all classes, that become variables at most; with more of them the form by bin is smaller."""
+CELLS = 200_000
+"""Places of roles in bins that become variables at most, in the form by bin; with more of them there is no search."""
 TIDYING = 0.2
 TIDY_COLUMNS = 6_000
 TIDY_BINS = 200_000
@@ -76,8 +78,8 @@ def arrange(problem: Problem, search: Search) -> Outcome:
     classes = _classes(problem, search, TIDY_COLUMNS)
     if quick is not None and classes is None and problem.bins * (len(problem.wanted) + 1) > TIDY_COLUMNS:
         return _yes(problem, quick)
-    tidy = _model(problem, classes, _whole(problem), minimise=least_disturbance, near=quick)
     try:
+        tidy = _model(problem, classes, _whole(problem), minimise=least_disturbance, near=quick)
         found = _run(tidy, search.within(TIDYING), plainly=True, exact=False)
     except _LimitError:
         found = None
@@ -159,9 +161,12 @@ def _model(
     floors: bool = False,
     near: Assignment | None = None,
 ) -> Variables:
+    """Raises _LimitError for more variables than a search is worth."""
     from advisor.model import constraints, variables
 
     if classes is None:
+        if sum(int((capacity(problem, role) > 0).sum()) for role in problem.roles) > CELLS:
+            raise _LimitError
         v = variables.by_bin(problem, bounds)
         constraints.node_capacity(v, problem)
         constraints.apart_by_bin(v, problem)

@@ -14,16 +14,26 @@ EVERY = 2.0
 
 
 class Certificate:
-    """The context that every new connection takes its certificate from."""
+    """The context that every new connection begins with, and the pair that it is served with.
+
+    A context keeps one certificate of each type of key, so every pair has a context of its own, and the one that
+    connections begin with has none.
+    """
 
     def __init__(self, certificate: Path, key: Path) -> None:
         """Raises InputError for files that cannot be used."""
         self._files = (certificate, key)
         self._mark = self._state()
+        self._current = self._loaded()
         self.context = _context()
-        self._load(self.context)
+        self.context.sni_callback = self._choose
 
-    def _load(self, context: ssl.SSLContext) -> None:
+    def _choose(self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, begun: ssl.SSLContext) -> None:
+        """Asked at every handshake, whether the client names the server or not."""
+        connection.context = self._current
+
+    def _loaded(self) -> ssl.SSLContext:
+        context = _context()
         certificate, key = self._files
         try:
             context.load_cert_chain(certificate, key)
@@ -31,17 +41,14 @@ class Certificate:
             why = "key and certificate cannot be used together" if isinstance(error, ssl.SSLError) else error.strerror
             place = Path(error.filename) if error.filename else certificate
             raise InputError.of([Fault(f"cannot be used: {why}", where=Where(str(place)))]) from None
+        return context
 
     def renew(self) -> bool:
-        """Have the files changed? Then the new ones serve from now on. Raises InputError, and the old ones stay.
-
-        They are tried elsewhere first: half of a new pair would leave the context useless.
-        """
+        """Have the files changed? Then the new ones serve from now on. Raises InputError, and the old ones stay."""
         state = self._state()
         if state == self._mark:
             return False
-        self._load(_context())
-        self._load(self.context)
+        self._current = self._loaded()
         self._mark = state
         return True
 

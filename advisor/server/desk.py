@@ -17,6 +17,7 @@ from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
 from advisor.definitions.catalog import Catalog
 from advisor.question import Limits, Policy, Question
+from advisor.server.appeared import Appeared
 from advisor.server.config import Strictness
 from advisor.server.recollection import Recollection
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
@@ -80,6 +81,7 @@ class Desk:
         self._memo = Recollection()
         self._latest: tuple[Latest, ...] = ()
         self._seen: dict[str, ClusterSnapshot] = {}
+        self._appeared: dict[str, Appeared] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -93,7 +95,8 @@ class Desk:
         for latest in self._latest:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 self._seen[latest.name] = latest.good
-                left = left.seen(latest.good)
+                self._appeared[latest.name] = Appeared(latest.good)
+                left = left.seen(latest.good, self._appeared[latest.name])
         self.reservations = left
         return now
 
@@ -164,10 +167,9 @@ class Desk:
         if request.operation == DELETE:
             return standing
         made = self._hold(request, decision, now)
-        before = self.reservations.of(request.key)
-        kept = standing.of(request.key)
-        if before and not kept and (made is None or made.pods < sum(one.pods for one in before)):
-            return self.reservations if request.operation == CREATE or made is None else standing.plus(made)
+        before = sum(one.pods for one in self.reservations.of(request.key))
+        if before and (made is None or (request.operation == CREATE and made.pods < before)):
+            return self.reservations
         return standing if made is None else standing.plus(made)
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
@@ -184,6 +186,7 @@ class Desk:
             now,
             now + timedelta(seconds=self._rules.expiry),
             trial.stages,
+            self._appeared[trial.cluster.name],
         )
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 LOG = logging.getLogger("wm-place")
+LONGEST = 300
+"""Characters of a text in a line; names of objects have 253 at most."""
 ROOT = Path(__file__).parents[1]
 
 
@@ -40,4 +42,10 @@ class _Lines(logging.Formatter):
             "level": record.levelname.lower(),
             "event": record.getMessage(),
         }
-        return json.dumps(head | getattr(record, "facts", {}), default=str)
+        facts = {key: _cut(value) for key, value in getattr(record, "facts", {}).items()}
+        return json.dumps(head | facts, default=str)
+
+
+def _cut(value: Any) -> Any:
+    """What names an object may be anything as long as nobody has checked it."""
+    return f"{value[: LONGEST - 3]}..." if isinstance(value, str) and len(value) > LONGEST else value

@@ -8,7 +8,7 @@ while half of a gang is there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -17,6 +17,7 @@ from advisor.assume import Stages, assume
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
 from advisor.labels import Labels
+from advisor.server.appeared import Alike, Appeared
 from advisor.verdict import Placement
 
 Counts = Mapping[Labels, int]
@@ -83,6 +84,11 @@ class Hold:
             return any(pairs[key].startswith(name) for key in (owners or pairs) if key in pairs)
         return True
 
+    def among(self, pods: Alike) -> Iterator[Labels]:
+        """The label sets that its pods may have, of those that are there."""
+        wanted = (shape.labels for shape in self.shapes.values())
+        return (labels for labels in pods.having(wanted, self.key.name) if self.roles(labels))
+
 
 def hold(
     key: Key,
@@ -93,11 +99,15 @@ def hold(
     since: datetime,
     until: datetime,
     stages: Stages | None = None,
+    appeared: Appeared | None = None,
 ) -> Hold:
-    """A hold for all pods of a placement; those that look like them and are there already are not waited for."""
+    """A hold for all pods of a placement; those that look like them and are there already are not waited for.
+
+    `appeared`: the pods of the cluster, where they are sorted already.
+    """
     made = Hold(key, cluster.name, placement.assignment, shapes, charges, since, until, {}, stages or {})
-    there = _arrivals(cluster, key.namespace)
-    return replace(made, passed={labels: pods.total for labels, pods in there.items() if made.roles(labels)})
+    there = (appeared or Appeared(cluster)).among(key.namespace)
+    return replace(made, passed={labels: sum(there.nodes[labels].values()) for labels in made.among(there)})
 
 
 @dataclass(frozen=True)
@@ -131,18 +141,19 @@ class Reservations:
         kept = tuple(one for one in self.holds if one.until > now)
         return self if len(kept) == len(self.holds) else Reservations(kept)
 
-    def seen(self, snapshot: ClusterSnapshot) -> Reservations:
+    def seen(self, snapshot: ClusterSnapshot, appeared: Appeared | None = None) -> Reservations:
         """What is left to wait for once the pods of a snapshot are known; first come, first served.
 
-        Only snapshots that were begun after a hold say anything about it.
+        Only snapshots that were begun after a hold say anything about it. `appeared`: its pods, where they are sorted
+        already.
         """
-        arrivals: dict[str, Mapping[Labels, _Arrivals]] = {}
+        pods = appeared or Appeared(snapshot)
+        arrivals: dict[str, _Arrivals] = {}
         left: list[Hold] = []
         for one in self.holds:
             if one.cluster == snapshot.name and snapshot.taken_at and snapshot.taken_at > one.since:
-                if one.key.namespace not in arrivals:
-                    arrivals[one.key.namespace] = _arrivals(snapshot, one.key.namespace)
-                left.append(_after(one, arrivals[one.key.namespace]))
+                space = one.key.namespace
+                left.append(_after(one, arrivals.setdefault(space, _Arrivals(pods.among(space)))))
             else:
                 left.append(one)
         return Reservations(tuple(one for one in left if one.pods))
@@ -160,7 +171,7 @@ def charged(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
 
 
 @dataclass
-class _Arrivals:
+class _Arrival:
     """Pods with one label set, while the holds go through a snapshot.
 
     total   all of them
@@ -173,22 +184,28 @@ class _Arrivals:
     passed: int = 0
 
 
-def _arrivals(snapshot: ClusterSnapshot, namespace: str) -> dict[Labels, _Arrivals]:
-    """Label set → pods that are there to stay."""
-    found: dict[Labels, Counter[str]] = {}
-    for pods in snapshot.pods:
-        if pods.namespace == namespace and not pods.terminating:
-            found.setdefault(pods.labels, Counter()).update(pods.nodes)
-    return {labels: _Arrivals(nodes.total(), nodes) for labels, nodes in sorted(found.items())}
+class _Arrivals:
+    """A namespace's pods while the holds go through a snapshot; only what a hold asks for is copied."""
+
+    def __init__(self, pods: Alike) -> None:
+        self.pods = pods
+        self._found: dict[Labels, _Arrival] = {}
+
+    def of(self, labels: Labels) -> _Arrival:
+        if labels not in self._found:
+            nodes = Counter(self.pods.nodes[labels])
+            self._found[labels] = _Arrival(nodes.total(), nodes)
+        return self._found[labels]
 
 
-def _after(one: Hold, pods: Mapping[Labels, _Arrivals]) -> Hold:
+def _after(one: Hold, arrivals: _Arrivals) -> Hold:
     """The hold less the pods that are new to it. Once some are there, so is the object, which quotas count too."""
     left = {role: dict(nodes) for role, nodes in one.placement.items()}
     passed: dict[Labels, int] = {}
-    for labels, there in pods.items():
+    for labels in one.among(arrivals.pods):
         roles = [role for role in one.roles(labels) if role in left]
         if roles:
+            there = arrivals.of(labels)
             before = min(max(one.passed.get(labels, 0), there.passed), there.total)
             taken = _release(left, roles, there.nodes, there.total - before)
             passed[labels] = there.passed = before + taken

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from advisor.errors import InputError
 from advisor.kube.collect import Source
@@ -27,6 +28,9 @@ KEEP_ALIVE = 120
 
 DRAIN = 10
 """Seconds for requests that are being answered when the process is told to end."""
+
+GOODBYE = 0.2
+"""Seconds between two looks whether a connection that we have closed has said all; its client may never answer."""
 
 AT_ONCE = 256
 """Requests being answered at the same time; beyond that there is a 503, which is cheaper than no memory."""
@@ -65,6 +69,7 @@ def listener(config: Config) -> socket.socket:
 async def _until_told(app: Starlette, door: socket.socket, pair: Certificate, metrics: Metrics) -> None:
     settings = uvicorn.Config(
         app,
+        http=_Connection,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -86,6 +91,20 @@ async def _until_told(app: Starlette, door: socket.socket, pair: Certificate, me
     keeping = asyncio.create_task(certificate.keep(pair, tell))
     await uvicorn.Server(settings).serve(sockets=[door])
     keeping.cancel()
+
+
+class _Connection(H11Protocol):
+    """One that ends with the process: TLS would wait for a goodbye that an idle client does not send."""
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self.loop.call_later(GOODBYE, self._part)
+
+    def _part(self) -> None:
+        if self.transport.is_closing() and not self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.loop.call_later(GOODBYE, self._part)
 
 
 def _heard(number: int, frame: object) -> None:

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from os import kill
 from pathlib import Path
 
@@ -130,6 +131,13 @@ def test_a_review_leaves_one_line_that_keeps_secrets(server: Served) -> None:
     assert "hunter2" not in server.process.log.read_text()
 
 
+def test_a_line_is_no_longer_than_what_names_an_object(server: Served) -> None:
+    server.review(body("CREATE", gang(), uid="18" + "u" * 1_000_000, name="n" * 1_000_000, dryRun=True))
+    (line,) = [line for line in server.lines() if line.get("uid", "").startswith("18u")]
+    assert line["name"] == "n" * 297 + "..."
+    assert len(json.dumps(line)) < 2000
+
+
 # -- what it refuses --------------------------------------------------------------------------------------------------
 
 
@@ -197,6 +205,32 @@ def test_a_new_certificate_is_used_without_dropping_a_connection(serve: Serve) -
     assert server.http.num_connections == 1
 
 
+EC, RSA = ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"], ["rsa:2048"]
+
+
+@pytest.mark.parametrize("types", [[EC, RSA, EC], [RSA, EC, RSA]])
+def test_a_new_certificate_may_have_another_type_of_key(serve: Serve, types: list[list[str]]) -> None:
+    server = serve()
+    for one in types:
+        expected = renewed(server, one)
+        server.until(partial(serves, server, expected))
+
+
+def renewed(server: Served, key: list[str]) -> str:
+    """A new pair in place of the old one: its certificate."""
+    made = {path: path.with_name(f"new-{path.name}") for path in (server.identity.key, server.identity.certificate)}
+    files = ["-keyout", str(made[server.identity.key]), "-out", str(made[server.identity.certificate])]
+    command = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=fresh", "-newkey", *key, *files]
+    subprocess.run(command, check=True, capture_output=True)
+    for path, new in made.items():
+        new.replace(path)
+    return server.identity.certificate.read_text()
+
+
+def serves(server: Served, certificate: str) -> bool:
+    return presented(server).strip() == certificate.strip()
+
+
 def test_half_of_a_new_pair_changes_nothing(serve: Serve) -> None:
     server = serve()
     before = presented(server)
@@ -228,6 +262,19 @@ def test_told_to_end_it_finishes_what_it_has_begun(serve: Serve) -> None:
     server.http.close()
     assert server.process.wait() == 0
     assert server.lines()[-1]["event"] == "ended"
+
+
+def test_an_idle_connection_does_not_keep_it(serve: Serve) -> None:
+    server = serve()
+    context = ssl.create_default_context(cafile=str(server.authority.certificate))
+    connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=context, timeout=30)
+    connection.request("GET", "/healthz")
+    assert connection.getresponse().read() == b"ok"
+    kill(server.process.pid, signal.SIGTERM)
+    assert server.process.wait() == 0
+    assert not any("timeout" in line["event"] for line in server.lines())
+    assert server.lines()[-1]["event"] == "ended"
+    connection.close()
 
 
 @pytest.mark.parametrize(
