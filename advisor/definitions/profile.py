@@ -37,6 +37,40 @@ class Context:
         """The single output of an expression on the object; `default` when there is no expression."""
         return default if text is None else self.one(text, self.document, variables)
 
+    def each(
+        self,
+        text: str | None,
+        defaults: Sequence[Any],
+        given: Sequence[Mapping[str, Any]],
+        of: Sequence[Any] | None = None,
+        **shared: Any,
+    ) -> list[Any]:
+        """`value` for every mapping of variables, in one evaluation: the object is read by jq once, not for each.
+
+        `of`: documents to evaluate on in place of the object. Where one of the evaluations fails, they are repeated
+        one by one, for its message.
+        """
+        if text is None or not given:
+            return list(defaults)
+        document = self.document if of is None else prepare(list(of))
+        try:
+            return self._together(text, document, given, "$all" if of is None else "$all[$row.at]", shared)
+        except InputError:
+            documents = [self.document] * len(given) if of is None else map(prepare, of)
+            pairs = zip(documents, given, strict=True)
+            return [self.one(text, document, {**shared, **variables}) for document, variables in pairs]
+
+    def _together(
+        self, text: str, document: Prepared, given: Sequence[Mapping[str, Any]], start: str, shared: Mapping[str, Any]
+    ) -> list[Any]:
+        bound = "".join(f"$row.{name} as ${name} | " for name in given[0])
+        program = f". as $all | [$rows[] as $row | {bound}{start} | [({text}\n)]]"
+        rows = [{**variables, "at": at} for at, variables in enumerate(given)]
+        found = self.one(program, document, {**shared, "rows": rows})
+        if any(len(outputs) != 1 for outputs in found):
+            raise InputError("not one value each")
+        return [outputs[0] for outputs in found]
+
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
         program = f"{library(self.profile.spec.uses)}{text}"
         try:
@@ -148,20 +182,20 @@ def roles(context: Context, extraction: Extraction) -> Roles:
 def _of_rule(rule: RoleRule, context: Context, extraction: Extraction) -> Iterator[tuple[Role, list[Note]]]:
     if rule.added:
         if context.value(rule.when, True):
-            role, notes = _role(rule, Instance(rule.added, "", Scale(1)), {}, context)
-            yield role, [Note("pod-added", f"{role.name}: {role.replicas} added by the controller"), *notes]
+            for role, notes in _roles(rule, [Instance(rule.added, "", Scale(1), {})], context):
+                yield role, [Note("pod-added", f"{role.name}: {role.replicas} added by the controller"), *notes]
         return
-    part = extraction.part(rule.component)
-    for instance in part.instances:
-        if _is_there(rule, part, instance, context):
-            role, notes = _role(rule, instance, instance.pod or {"metadata": {}, "spec": {}}, context)
-            yield role, [*_added_containers(instance.pod or {}, role), *notes]
+    instances = _there(rule, extraction.part(rule.component), context)
+    for instance, (role, notes) in zip(instances, _roles(rule, instances, context), strict=True):
+        yield role, [*_added_containers(instance.pod or {}, role), *notes]
 
 
-def _is_there(rule: RoleRule, part: Part, instance: Instance, context: Context) -> bool:
+def _there(rule: RoleRule, part: Part, context: Context) -> list[Instance]:
     if rule.when is None:
-        return has_pods(part, instance)
-    return bool(context.value(rule.when, False, id=instance.id))
+        return [instance for instance in part.instances if has_pods(part, instance)]
+    given = [{"id": instance.id} for instance in part.instances]
+    flags = context.each(rule.when, [False] * len(given), given)
+    return [instance for instance, flag in zip(part.instances, flags, strict=True) if flag]
 
 
 def has_pods(part: Part, instance: Instance) -> bool:
@@ -172,30 +206,50 @@ def has_pods(part: Part, instance: Instance) -> bool:
     return there
 
 
-def _role(rule: RoleRule, instance: Instance, pod: Mapping[str, Any], context: Context) -> tuple[Role, list[Note]]:
-    scale = instance.scale or Scale()
-    known = {"replicas": scale.replicas, "minimum": scale.minimum, "maximum": scale.maximum}
-    given = {"id": instance.id, "scale": known}
-    name = context.value(rule.name, instance.id or instance.component, **given)
-    replicas = _count(context.value(rule.replicas, scale.desired, **given))
-    least = _count(context.value(rule.minimum, replicas, **given))
-    most = context.value(rule.maximum, None, **given)
-    stage = context.value(rule.stage, [0, 0], **given)
-    topology = context.value(rule.topology, [], **given) or []
-    role = Role(
-        name=name,
-        replicas=replicas,
-        template=_template(rule, pod, context, given, name),
-        minimum=min(replicas, least),
-        maximum=most if most is None else max(_count(most), min(replicas, least)),
-        component=instance.component,
-        instance=instance.id,
-        starts_after=context.value(rule.starts_after, "", **given) or "",
-        injected=bool(rule.added),
-        stage=(stage[0], stage[1]),
-        topology=tuple(TopologyRequest(**request) for request in topology),
+def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> Iterator[tuple[Role, list[Note]]]:
+    """The roles of a rule's instances; each expression is evaluated for all of them together."""
+    scales = [instance.scale or Scale() for instance in instances]
+    given = [_given(instance, scale) for instance, scale in zip(instances, scales, strict=True)]
+
+    def each(text: str | None, default: Any) -> list[Any]:
+        return context.each(text, [default] * len(given), given)
+
+    names = context.each(rule.name, [instance.id or instance.component for instance in instances], given)
+    replicas = list(map(_count, context.each(rule.replicas, [scale.desired for scale in scales], given)))
+    least = map(_count, context.each(rule.minimum, replicas, given))
+    columns = zip(
+        instances,
+        names,
+        replicas,
+        least,
+        each(rule.maximum, None),
+        each(rule.stage, [0, 0]),
+        each(rule.topology, []),
+        each(rule.starts_after, ""),
+        _templates(rule, instances, names, given, context),
+        strict=True,
     )
-    return role, list(_bounds(name, least, replicas, most))
+    for instance, name, pods, floor, most, stage, topology, after, template in columns:
+        role = Role(
+            name=name,
+            replicas=pods,
+            template=template,
+            minimum=min(pods, floor),
+            maximum=most if most is None else max(_count(most), min(pods, floor)),
+            component=instance.component,
+            instance=instance.id,
+            starts_after=after or "",
+            injected=bool(rule.added),
+            stage=(stage[0], stage[1]),
+            topology=tuple(TopologyRequest(**request) for request in topology or []),
+        )
+        yield role, list(_bounds(name, floor, pods, most))
+
+
+def _given(instance: Instance, scale: Scale) -> dict[str, Any]:
+    """What an expression about one instance may name."""
+    known = {"replicas": scale.replicas, "minimum": scale.minimum, "maximum": scale.maximum}
+    return {"id": instance.id, "scale": known}
 
 
 def _bounds(name: str, least: int, replicas: int, most: int | None) -> Iterator[Note]:
@@ -206,16 +260,23 @@ def _bounds(name: str, least: int, replicas: int, most: int | None) -> Iterator[
         yield Note(MINIMUM, f"{name}: a minimum of {least} is above the maximum of {most}", warns=True)
 
 
-def _template(
-    rule: RoleRule, pod: Mapping[str, Any], context: Context, given: Mapping[str, Any], name: str
-) -> PodTemplate:
+def _templates(
+    rule: RoleRule,
+    instances: Sequence[Instance],
+    names: Sequence[str],
+    given: Sequence[Mapping[str, Any]],
+    context: Context,
+) -> Iterator[PodTemplate]:
+    pods: Sequence[Any] = [instance.pod or {"metadata": {}, "spec": {}} for instance in instances]
     if rule.added:
-        pod = context.value(rule.template, pod, **given)
+        pods = context.each(rule.template, pods, given)
     elif rule.template is not None:
-        known = {**given, "role": name, "object": context.document.data}
-        pod = context.one(rule.template, prepare(pod), known)
-    with at(name):
-        return templates.template(pod, context.namespace, context.value(rule.labels, {}, **given))
+        known = [{**one, "role": name} for one, name in zip(given, names, strict=True)]
+        pods = context.each(rule.template, pods, known, of=pods, object=context.document.data)
+    labels = context.each(rule.labels, [{}] * len(given), given)
+    for name, pod, own in zip(names, pods, labels, strict=True):
+        with at(name):
+            yield templates.template(pod, context.namespace, own)
 
 
 def _count(value: Any) -> int:

@@ -18,6 +18,8 @@ from advisor.model.counting import fill
 from advisor.problem import Apart, Assignment, Flags, Ints, Problem
 
 Keys = tuple[Ints | Flags, ...]
+EFFORT = 1 << 26
+"""Pairs of roles times bins; beyond them what is a bin worth to all others is not asked for every role."""
 Order = Callable[[Problem, int, Ints, "Ground"], Keys]
 """Sort keys of the bins for a role with room[b] there, the most important first."""
 
@@ -68,7 +70,8 @@ def packings(problem: Problem) -> Iterator[Assignment]:
     wide = tuple(rule for rule in problem.apart if not rule.singletons)
     order_by = cache(lambda key: tuple(sorted(problem.roles, key=partial(key, problem))))
     tried = set()
-    for bins, key in product(BIN_ORDERS, ROLE_ORDERS):
+    large = len(problem.wanted) ** 2 * problem.bins > EFFORT
+    for bins, key in product((order for order in BIN_ORDERS if order is not _cheapest or not large), ROLE_ORDERS):
         order = order_by(key)
         if (bins, order) not in tried:
             tried.add((bins, order))

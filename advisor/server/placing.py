@@ -17,6 +17,7 @@ from advisor.errors import Fault, InputError
 from advisor.kube import beside
 from advisor.question import Question
 from advisor.render import json
+from advisor.server import size
 
 MOST = 100
 """Workloads of one request; more would keep others waiting."""
@@ -33,6 +34,9 @@ class Manifest:
 def manifest(body: bytes, catalog: Catalog, namespace: str) -> Manifest:
     """Raises InputError with every fault of every document, also for a body without any workload."""
     documents = files.documents(files.decode(body, "body"))
+    for document in reading.members(documents):
+        with document.faults():
+            size.check(document.data)
     found = reading.read(documents, catalog, namespace)
     faults = [*found.missing, *(fault for workload in found.workloads for fault in workload.faults)]
     if not found.workloads and not faults:

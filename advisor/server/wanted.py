@@ -13,6 +13,7 @@ from advisor.definitions import plain, reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
+from advisor.server import size
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
@@ -82,7 +83,8 @@ def _is_known(owner: Any, catalog: Catalog) -> bool:
 
 
 def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
-    """None for kinds without a definition."""
+    """None for kinds without a definition. Raises InputError also for what would take too long."""
+    size.check(found)
     document = Document(found, Source("object", ""), 0, Where("object"))
     read = reading.read([document], catalog, request.namespace or "default")
     return next((_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads), None)
