@@ -9,7 +9,7 @@ from advisor.question import Limits
 from advisor.server import logs, schema, serving
 from advisor.server.desk import Rules
 
-SHARE = 4
+SHARE = 8
 """An answer takes several searches, each of which gets this part of the deadline at most."""
 
 

@@ -26,8 +26,8 @@ Bounds = list[tuple[int, int]]
 
 COLUMNS = 20_000
 """Maximal patterns, over all classes, that become variables at most; with more of them the form by bin is smaller."""
-CELLS = 200_000
-"""Places of roles in bins that become variables at most, in the form by bin; with more of them there is no search."""
+CELLS = 50_000
+"""Places of roles in bins that become variables at most, in the form by bin: some 300 MiB; more are not searched."""
 TIDYING = 0.2
 TIDY_COLUMNS = 6_000
 TIDY_BINS = 200_000

@@ -16,6 +16,7 @@ from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
 from advisor.definitions.catalog import Catalog
+from advisor.memo import Judged, Memo
 from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared
 from advisor.server.config import Strictness
@@ -62,6 +63,23 @@ class Ticket:
         return self._taken.locked()
 
 
+class TooLateError(Exception):
+    """Nobody waits for the decision any more, and others wait for the desk."""
+
+
+class _Awaited:
+    """A memo for as long as the caller waits: the cluster that is being judged is finished, those to come are left."""
+
+    def __init__(self, memo: Memo, ticket: Ticket) -> None:
+        self._memo, self._ticket, self._begun = memo, ticket, False
+
+    def recall(self, trial: Trial, find: Callable[[Trial], Judged]) -> Judged:
+        if self._begun and self._ticket.claimed:
+            raise TooLateError
+        self._begun = True
+        return self._memo.recall(trial, find)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Page:
     """A cluster as it is judged: the latest of it, with these holds charged."""
@@ -103,7 +121,7 @@ class Desk:
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
 
-        What is deleted is gone however late that is heard.
+        What is deleted is gone however late that is heard. Raises TooLateError.
         """
         now = self.look()
         own = self.reservations.of(request.key)
@@ -113,7 +131,7 @@ class Desk:
             standing = standing.without(request.key)
         strictness = self._rules.strictness if enforced else None
         home = frozenset(one.cluster for one in own) if request.operation == UPDATE else frozenset()
-        asking = _Asking(self, standing, home, now)
+        asking = _Asking(self, standing, home, now, ticket)
         decision = review(request, self._rules.catalog, asking.ask, strictness, pending)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
@@ -139,9 +157,9 @@ class Desk:
             thorough=thorough,
         )
 
-    def advice(self, workload: Workload, question: Question) -> Advice:
+    def advice(self, workload: Workload, question: Question, ticket: Ticket) -> Advice:
         trials = {cluster.name: Trial(workload, cluster, question) for cluster in question.clusters}
-        answer = explain.tell(decide(workload, trials, question, self._memo))
+        answer = explain.tell(decide(workload, trials, question, _Awaited(self._memo, ticket)))
         return Advice(answer, trials[answer.choice.cluster] if answer.choice else None)
 
     def snapshots(self, standing: Reservations, now: datetime) -> tuple[ClusterSnapshot, ...]:
@@ -209,6 +227,7 @@ class _Asking:
     standing: Reservations
     home: frozenset[str]
     now: datetime
+    ticket: Ticket
 
     def ask(self, wanted: Wanted) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
@@ -218,4 +237,5 @@ class _Asking:
             workload = replace(workload, api_version=A_POD[0], kind=A_POD[1])
             home = home or _homes(workload, clusters)
         clusters = tuple(one for one in clusters if not home or one.name in home)
-        return self.desk.advice(workload, self.desk.question((workload,), clusters, self.now, thorough=False))
+        question = self.desk.question((workload,), clusters, self.now, thorough=False)
+        return self.desk.advice(workload, question, self.ticket)

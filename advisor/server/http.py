@@ -23,7 +23,7 @@ from starlette.routing import Route
 from advisor.errors import InputError
 from advisor.schema import duration
 from advisor.server import bodies, logs, metrics, placing, request, review, states
-from advisor.server.desk import Desk, Rules, Ticket
+from advisor.server.desk import Desk, Rules, Ticket, TooLateError
 from advisor.server.metrics import Metrics
 from advisor.server.review import Decision
 from advisor.server.store import Snapshots
@@ -110,6 +110,8 @@ class Doors:
             return review.undecided(self.deadline)
         try:
             return self.desk.review(found, enforced, ticket)
+        except TooLateError:
+            return review.undecided(self.deadline)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not keep an object out
             logs.fault("review failed", error)
             return review.broken()

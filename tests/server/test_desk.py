@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from advisor.server.desk import Ticket
+from advisor.server.desk import Ticket, TooLateError
 from advisor.server.store import Latest
 from tests.builders import TEAM, Bound, bound, cluster, nodes
 from tests.server.asking import Office, change, creation, deployment, job, office, removal, statefulset, template
@@ -74,6 +74,16 @@ def test_what_comes_too_late_leaves_no_trace() -> None:
     assert ticket.claim()
     assert here.review(creation(job("a", pods=2)), ticket=ticket).word == "fits"
     assert here.held == 0
+
+
+def test_what_comes_too_late_is_not_asked_of_more_clusters() -> None:
+    two = office(cluster(nodes=nodes(2, gpu=8), name="eu"), cluster(nodes=nodes(2, gpu=8), name="us"))
+    ticket = Ticket()
+    assert two.review(creation(job("a", pods=2)), ticket=Ticket()).word == "fits"
+    assert ticket.claim()
+    with pytest.raises(TooLateError):
+        two.review(creation(job("b", pods=2)), ticket=ticket)
+    assert two.held == 2
 
 
 def test_a_deletion_that_is_heard_late_frees_all_the_same() -> None:

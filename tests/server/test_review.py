@@ -231,3 +231,12 @@ def test_the_namespace_of_the_request_decides() -> None:
     elsewhere["metadata"].pop("namespace")
     assert one_node().review(creation(elsewhere, namespace=TEAM)).word == "fits"
     assert one_node().review(creation(elsewhere, namespace="other")).audit["reason"] == "namespace-missing"
+
+
+@pytest.mark.parametrize("field", ["env", "args", "command", "envFrom"])
+@pytest.mark.parametrize("value", ["hunter2", ["hunter2"], [{"name": "A", "value": ["hunter2"]}], {"a": "hunter2"}])
+def test_environment_and_arguments_are_never_repeated(field: str, value: Any) -> None:
+    asked = job()
+    asked["spec"]["template"]["spec"]["containers"][0][field] = value
+    decision = office(cluster(nodes=nodes(1, gpu=8))).review(creation(asked), enforced=True)
+    assert "hunter2" not in repr((decision.message, decision.warnings, decision.audit))
