@@ -7,7 +7,7 @@ Only wrong input is an exception here. "Does not fit" is a value (`verdict.py`).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -110,3 +110,8 @@ def likely(name: str, among: Iterable[str]) -> str:
     """The names most like a wrong one, as a question; "" when none is."""
     close = difflib.get_close_matches(name, list(among), n=3)
     return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+def unknown(what: str, name: str, among: Collection[str]) -> InputError:
+    """There is no such thing; the hint is the likely spelling, else what there is."""
+    return InputError(f'there is no {what} "{name}"', hint=likely(name, among) or f"{what}s are {', '.join(among)}")

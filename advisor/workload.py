@@ -232,7 +232,3 @@ class Workload:
     @property
     def pods(self) -> int:
         return sum(role.replicas for role in self.roles)
-
-    @property
-    def last_stage(self) -> int:
-        return max((role.stage[1] for role in self.roles), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from advisor.advise import advise
-from advisor.errors import InputError, at, likely
+from advisor.errors import at, unknown
 from advisor.question import Question
 from advisor.verdict import Answer, Comparison, Report, Unmet, Verdict
 from advisor.whatif.edits import Edit
@@ -43,11 +43,8 @@ def edited(question: Question, edits: Sequence[Edit]) -> Question:
 
 def _unmet(expect: Mapping[str, Expected], question: Question, report: Report) -> Iterator[Unmet]:
     for name, expected in expect.items():
-        chosen = named(question.workloads, name)
-        if not chosen:
-            known = [workload.name for workload in question.workloads]
-            hint = likely(name, known) or f"workloads are {', '.join(known)}"
-            raise InputError(f'there is no workload "{name}"', path=(name,), hint=hint)
+        with at(name):
+            chosen = named(question.workloads, name)
         for workload, answer in zip(question.workloads, report.answers, strict=True):
             if any(workload is one for one in chosen):
                 with at(name):
@@ -64,8 +61,8 @@ def _compared(expected: Expected, answer: Answer) -> Iterator[Unmet]:
     verdicts = {verdict.cluster: verdict for verdict in answer.verdicts}
     for cluster, wanted in expected.clusters.items():
         if cluster not in verdicts:
-            hint = likely(cluster, verdicts) or f"clusters are {', '.join(verdicts)}"
-            raise InputError(f'there is no cluster "{cluster}"', path=("clusters", cluster), hint=hint)
+            with at("clusters", cluster):
+                raise unknown("cluster", cluster, verdicts)
         yield from _told(wanted, verdicts[cluster], title, f"{cluster} ")
 
 

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from advisor.errors import InputError
+from advisor.errors import InputError, unknown
 from advisor.labels import Labels, PodAffinityTerm, Requirement, Selector
 from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
 
 def named(workloads: Sequence[Workload], name: str) -> list[Workload]:
-    """Those of this name; else those of the file that is called so, its ending left out."""
+    """Those of this name; else those of the file that is called so, its ending left out. Raises InputError for none."""
     own = [workload for workload in workloads if workload.name == name]
-    return own or [workload for workload in workloads if PurePath(workload.source.file).stem == name]
+    found = own or [workload for workload in workloads if PurePath(workload.source.file).stem == name]
+    if not found:
+        raise unknown("workload", name, [workload.name for workload in workloads])
+    return found
 
 
 def sized(workload: Workload, role: str, count: int) -> Workload:

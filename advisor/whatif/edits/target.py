@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.cluster import ClusterSnapshot, Mask, Nodes
-from advisor.errors import InputError, likely
+from advisor.errors import InputError, likely, unknown
 from advisor.labels import Selector
 from advisor.question import Question
 
@@ -64,6 +64,5 @@ def changed(
 def cluster_of(question: Question, name: str) -> ClusterSnapshot:
     found = {cluster.name: cluster for cluster in question.clusters}
     if name not in found:
-        hint = likely(name, found) or f"clusters are {', '.join(found)}"
-        raise InputError(f'there is no cluster "{name}"', hint=hint)
+        raise unknown("cluster", name, found)
     return found[name]

@@ -19,7 +19,7 @@ class Replicas:
     workload: str = ""
 
     def __call__(self, question: Question) -> Question:
-        asked = _named(question, self.workload) if self.workload else question.workloads
+        asked = sizes.named(question.workloads, self.workload) if self.workload else question.workloads
         found = [workload for workload in asked if any(role.name == self.role for role in workload.roles)]
         if not found:
             known = sorted({role.name for workload in asked for role in workload.roles})
@@ -43,7 +43,7 @@ class Copies:
     count: int
 
     def __call__(self, question: Question) -> Question:
-        found = _named(question, self.workload)
+        found = sizes.named(question.workloads, self.workload)
         asked: list[Workload] = []
         for workload in question.workloads:
             concerned = any(workload is one for one in found)
@@ -52,13 +52,3 @@ class Copies:
 
     def __str__(self) -> str:
         return f"{self.count} copies of {self.workload}"
-
-
-def _named(question: Question, name: str) -> list[Workload]:
-    found = sizes.named(question.workloads, name)
-    if not found:
-        known = [workload.name for workload in question.workloads]
-        raise InputError(
-            f'there is no workload "{name}"', hint=likely(name, known) or f"workloads are {', '.join(known)}"
-        )
-    return found
