@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import (
+    claims,
+    gangs,
     plain,
     profile,
     profile_schema,
@@ -60,22 +62,47 @@ def read(documents: Sequence[Document], catalog: Catalog, namespace: str = "defa
     missing: list[Fault] = []
     passed: Counter[str] = Counter()
     every = list(members(documents))
-    owners: Mapping[scalers.Target, Scaler] = {}
+    beside = Beside()
     with faults.collect():
-        owners = scalers.of(every, builtin_folder(), namespace)
+        beside = Beside.of(every, namespace)
     for document in every:
         with faults.collect(), document.faults():
             kind = _kind(document)
             found = catalog.find(*kind)
             if found:
-                workloads.append(_workload(document, found, namespace, owners))
+                workloads.append(_workload(document, found, namespace, beside))
             elif _is_passed_over(kind) or not _holds_pods(document.data):
                 passed[kind[1]] += 1
             else:
                 missing.append(document.placed(_no_definition(*kind)))
     faults.raise_if_any()
     distinct, notes = _once(workloads)
-    return Reading(distinct, dict(sorted(passed.items())), tuple(missing), notes)
+    return Reading(
+        gangs.applied(distinct, beside.gangs, builtin_folder()), dict(sorted(passed.items())), tuple(missing), notes
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other objects in the same files say about the workloads."""
+
+    scalers: Mapping[scalers.Target, Scaler] = field(default_factory=dict)
+    claims: claims.Known = field(default_factory=dict)
+    gangs: Mapping[gangs.Key, gangs.Gang] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], namespace: str) -> Beside:
+        """Raises InputError, all faults of all objects at once."""
+        faults = Faults()
+        found: dict[str, Any] = {}
+        with faults.collect():
+            found["scalers"] = scalers.of(documents, builtin_folder(), namespace)
+        with faults.collect():
+            found["claims"] = claims.of(documents, builtin_folder(), namespace)
+        with faults.collect():
+            found["gangs"] = gangs.of(documents, builtin_folder(), namespace)
+        faults.raise_if_any()
+        return cls(**found)
 
 
 def _once(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], tuple[Note, ...]]:
@@ -134,9 +161,7 @@ def _no_definition(api_version: str, kind: str) -> Fault:
     )
 
 
-def _workload(
-    document: Document, found: Found, default_namespace: str, owners: Mapping[scalers.Target, Scaler]
-) -> Workload:
+def _workload(document: Document, found: Found, default_namespace: str, beside: Beside) -> Workload:
     data = document.data
     metadata = plain.mapping(data, "metadata")
     with at("metadata"):
@@ -157,8 +182,7 @@ def _workload(
     )
     try:
         with document.faults():
-            owner = owners.get((workload.api_group, workload.kind, namespace, name))
-            whole = _with_roles(workload, document, found, owner)
+            whole = _with_roles(workload, document, found, beside)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
@@ -172,7 +196,7 @@ def _definition(found: Found) -> Definition:
     return Definition(found.entry.definition.name, str(found.entry.origin), tuple(sorted(children)))
 
 
-def _with_roles(workload: Workload, document: Document, found: Found, owner: Scaler | None) -> Workload:
+def _with_roles(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
     entry = found.entry
     own = _profile(found)
     engine = entry.origin.engine
@@ -180,14 +204,16 @@ def _with_roles(workload: Workload, document: Document, found: Found, owner: Sca
     warnings = _check(given, workload.namespace, found, own)
     resumed = suspend.resumed(entry.definition, given, engine)
     if own is None:
-        return _without_profile(workload, Extraction(entry.definition, resumed, engine))
+        whole = _without_profile(workload, Extraction(entry.definition, resumed, engine))
+        return _with_claims(whole, beside, ())
+    owner = beside.scalers.get((workload.api_group, workload.kind, workload.namespace, workload.name))
     runs = found.profile.origin.engine if found.profile else engine
     context, scaled = profile.with_scaler(Context(own, runs, resumed, workload.namespace), owner)
     context, notes = profile.with_defaults(context)
     made = profile.roles(context, Extraction(entry.definition, context.document, engine))
     least, said = profile.min_available(context, made.roles)
     of_roles = [note for note in made.notes if not (said and note.rule == profile.MINIMUM)]
-    return replace(
+    whole = replace(
         workload,
         roles=made.roles,
         groups=profile.groups(context, made.roles),
@@ -195,6 +221,12 @@ def _with_roles(workload: Workload, document: Document, found: Found, owner: Sca
         notes=(*workload.notes, *warnings, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context),
     )
+    return _with_claims(whole, beside, profile.claims(context, made.roles))
+
+
+def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str, Any]]) -> Workload:
+    named = gangs.named(workload, beside.gangs, builtin_folder())
+    return claims.applied(workload, beside.claims, named, made)
 
 
 def _profile(found: Found) -> Profile | None:
