@@ -73,3 +73,8 @@ def test_what_is_not_placed_is_not_written(run: Run, folder: Path) -> None:
     assert ran.code != 0
     assert ran.out == ""
     assert "is not placed, so nothing is written" in ran.err
+
+
+def test_edits_change_nothing_that_could_be_written(run: Run, four: list[str]) -> None:
+    ran = run("train.yaml", *four, "-o", "podgroup", "--for", "kai", "--lose-cluster", "eu-h200")
+    assert (ran.code, ran.out) == (2, "")
