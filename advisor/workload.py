@@ -71,6 +71,7 @@ class PodTemplate:
     priority: int | None = None
     service_account: str = ""
     gates: tuple[str, ...] = ()
+    scheduling_group: str = ""
     has_deadline: bool = False
     host_network: bool = False
     crosses_namespaces: bool = False
@@ -113,11 +114,30 @@ class PodTemplate:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClaim:
-    """An entry of `spec.resourceClaims`: a claim of its own for each pod (`template`) or one shared claim (`claim`)."""
+    """An entry of `spec.resourceClaims`: a claim of its own for each pod (`template`) or one shared claim (`claim`).
+
+    `devices` are those of one claim, by DeviceClass; None where they are not known. `shared`: one for several pods.
+    """
 
     name: str
     claim: str = ""
     template: str = ""
+    devices: Mapping[str, int] | None = None
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedClaim:
+    """`count` claims with `devices` each (DeviceClass → devices, None: not known), shared by the pods of `roles`.
+
+    `made`: the controller makes them for this workload; others exist beside it.
+    """
+
+    name: str
+    devices: Mapping[str, int] | None
+    roles: Mapping[str, int]
+    count: int = 1
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +281,7 @@ class Workload:
     roles: tuple[Role, ...] = ()
     groups: tuple[GangGroup, ...] = ()
     min_available: int | None = None
+    shared_claims: tuple[SharedClaim, ...] = ()
     labels: Labels = ()
     generated: bool = False
     notes: tuple[Note, ...] = ()

@@ -82,8 +82,8 @@ class TestFile:
 
 def read(example: Example) -> Workload:
     source = files.Source(example.name, json.dumps(example.manifest))
-    beside = [files.Document(one, source, 0, Where(example.name)) for one in example.with_]
-    (workload,) = reading.read(files.documents(source), Catalog(), beside=beside).workloads
+    further = [files.Document(one, source, 0, Where(example.name)) for one in example.with_]
+    (workload,) = reading.read(files.documents(source), Catalog(), further=further).workloads
     return workload
 
 

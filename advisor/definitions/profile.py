@@ -325,6 +325,11 @@ def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
     return tuple(group for group in kept if group.count and group.members)
 
 
+def claims(context: Context, found: Sequence[Role]) -> list[Mapping[str, Any]]:
+    """Templates of claims of devices that the controller makes from fields of its own."""
+    return context.value(context.profile.spec.claims, [], roles=_counts(found)) or []
+
+
 def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, list[Note]]:
     """Pods that must start at least, and a remark when there are not as many; zero says nothing."""
     value = context.value(context.profile.spec.gang.min_available, None, roles=_counts(found))

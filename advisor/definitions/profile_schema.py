@@ -145,7 +145,9 @@ class ProfileSpec(_Model):
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
-    has no role at all; anywhere else that is a fault. `scaled`: the path that an autoscaler of the object sets.
+    has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
+    devices that the controller makes; `shared` of them, where they are not one for each pod.
+    `scaled`: the path that an autoscaler of the object sets.
     """
 
     for_: For = Field(alias="for")
@@ -159,6 +161,7 @@ class ProfileSpec(_Model):
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
     gang: Gang = Gang()
+    claims: Jq | None = None
     unmodelled: Jq | None = None
     examples: tuple[Example, ...] = ()
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import (
+    claims,
+    gangs,
     plain,
     profile,
     profile_schema,
@@ -59,11 +61,11 @@ def read(
     documents: Sequence[Document],
     catalog: Catalog,
     namespace: str = "default",
-    beside: Sequence[Document] = (),
+    further: Sequence[Document] = (),
     in_cluster: Held = NOTHING_LOOKED_UP,
 ) -> Reading:
-    """`beside`: further objects, which are only looked at where a workload refers to them; `in_cluster`: what one
-    cluster has of those.
+    """`further`: objects of other files, which are only looked at where a workload refers to them; `in_cluster`: what
+    one cluster has of those.
 
     Raises InputError for documents that are no Kubernetes objects at all; all of them at once.
     """
@@ -72,16 +74,16 @@ def read(
     strangers: list[Document] = []
     passed: Counter[str] = Counter()
     every = list(members(documents))
-    known = references.known([*members(beside), *every], namespace, in_cluster)
-    owners: Mapping[scalers.Target, Scaler] = {}
+    beside = Beside()
     with faults.collect():
-        owners = scalers.of(every, builtin_folder(), namespace)
+        beside = Beside.of(every, namespace)
+    beside = replace(beside, known=references.known([*members(further), *every], namespace, in_cluster))
     for document in every:
         with faults.collect(), document.faults():
             kind = _kind(document)
             found = catalog.find(*kind)
             if found:
-                workloads.append(_workload(document, found, namespace, owners, known))
+                workloads.append(_workload(document, found, namespace, beside))
             elif _is_passed_over(kind) or not _holds_pods(document.data):
                 passed[kind[1]] += 1
             else:
@@ -89,7 +91,9 @@ def read(
     faults.raise_if_any()
     missing = tuple(_without_definition(strangers, workloads, passed))
     distinct, notes = _once(workloads)
-    return Reading(distinct, dict(sorted(passed.items())), missing, notes)
+    return Reading(
+        gangs.applied(distinct, beside.gangs, builtin_folder()), dict(sorted(passed.items())), missing, notes
+    )
 
 
 def _without_definition(
@@ -103,6 +107,30 @@ def _without_definition(
             passed[kind] += 1
         else:
             yield document.placed(_no_definition(version, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other objects in the same files say about the workloads, and those that workloads refer to."""
+
+    known: Known = field(default_factory=Known)
+    scalers: Mapping[scalers.Target, Scaler] = field(default_factory=dict)
+    claims: claims.Known = field(default_factory=dict)
+    gangs: Mapping[gangs.Key, gangs.Gang] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], namespace: str) -> Beside:
+        """Raises InputError, all faults of all objects at once."""
+        faults = Faults()
+        found: dict[str, Any] = {}
+        with faults.collect():
+            found["scalers"] = scalers.of(documents, builtin_folder(), namespace)
+        with faults.collect():
+            found["claims"] = claims.of(documents, builtin_folder(), namespace)
+        with faults.collect():
+            found["gangs"] = gangs.of(documents, builtin_folder(), namespace)
+        faults.raise_if_any()
+        return cls(**found)
 
 
 def _once(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], tuple[Note, ...]]:
@@ -161,9 +189,7 @@ def _no_definition(api_version: str, kind: str) -> Fault:
     )
 
 
-def _workload(
-    document: Document, found: Found, default_namespace: str, owners: Mapping[scalers.Target, Scaler], known: Known
-) -> Workload:
+def _workload(document: Document, found: Found, default_namespace: str, beside: Beside) -> Workload:
     data = document.data
     metadata = plain.mapping(data, "metadata")
     with at("metadata"):
@@ -184,8 +210,7 @@ def _workload(
     )
     try:
         with document.faults():
-            owner = owners.get((workload.api_group, workload.kind, namespace, name))
-            whole = _with_roles(workload, document, found, owner, known)
+            whole = _with_roles(workload, document, found, beside)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
@@ -199,25 +224,26 @@ def _definition(found: Found) -> Definition:
     return Definition(found.entry.definition.name, str(found.entry.origin), tuple(sorted(children)))
 
 
-def _with_roles(workload: Workload, document: Document, found: Found, owner: Scaler | None, known: Known) -> Workload:
+def _with_roles(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
     entry = found.entry
     own = _profile(found)
-    engine = entry.origin.engine
     given = prepare(document.data)
     if own is None:
         _check(given, workload.namespace, found, None)
-        return _without_profile(workload, Extraction(entry.definition, _resumed(found, given), engine))
-    runs = found.profile.origin.engine if found.profile else engine
-    context, referred, warnings = _referring(Context(own, runs, given, workload.namespace), found, known)
+        extraction = Extraction(entry.definition, _resumed(found, given), entry.origin.engine)
+        return _with_claims(_without_profile(workload, extraction), beside, ())
+    runs = found.profile.origin.engine if found.profile else entry.origin.engine
+    context, referred, warnings = _referring(Context(own, runs, given, workload.namespace), found, beside.known)
     workload = _with_references(workload, document, referred, warnings)
     if workload.is_open:
         return workload
+    owner = beside.scalers.get((workload.api_group, workload.kind, workload.namespace, workload.name))
     context, scaled = profile.with_scaler(replace(context, document=_resumed(found, given)), owner)
     context, notes = profile.with_defaults(context)
-    made = profile.roles(context, Extraction(entry.definition, context.document, engine))
+    made = profile.roles(context, Extraction(entry.definition, context.document, entry.origin.engine))
     least, said = profile.min_available(context, made.roles)
     of_roles = [note for note in made.notes if not (said and note.rule == profile.MINIMUM)]
-    return replace(
+    whole = replace(
         workload,
         roles=made.roles,
         groups=profile.groups(context, made.roles),
@@ -225,6 +251,7 @@ def _with_roles(workload: Workload, document: Document, found: Found, owner: Sca
         notes=(*workload.notes, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context),
     )
+    return _with_claims(whole, beside, profile.claims(context, made.roles))
 
 
 def _resumed(found: Found, given: Prepared) -> Prepared:
@@ -262,6 +289,11 @@ def _with_references(workload: Workload, document: Document, referred: Referred,
         missing=tuple(placed),
         notes=(*workload.notes, *said, *referred.notes, *open_ones),
     )
+
+
+def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str, Any]]) -> Workload:
+    named = gangs.named(workload, beside.gangs, builtin_folder())
+    return claims.applied(workload, beside.claims, named, made)
 
 
 def _profile(found: Found) -> Profile | None:

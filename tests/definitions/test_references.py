@@ -62,7 +62,7 @@ def documents(*objects: Object, name: str = "things.yaml") -> list[Document]:
 
 
 def read(known: Catalog, *objects: Object, beside: tuple[Object, ...] = ()) -> Reading:
-    return reading.read(documents(*objects), known, beside=documents(*beside, name="beside.yaml"))
+    return reading.read(documents(*objects), known, further=documents(*beside, name="beside.yaml"))
 
 
 def only(known: Catalog, *objects: Object, beside: tuple[Object, ...] = ()) -> Workload:
