@@ -48,6 +48,10 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
     if workload.faults:
         yield from paragraph("It could not be read: its manifest has faults.", style, tone=YELLOW)
         return
+    if workload.is_open:
+        names = " and ".join(missing.title for missing in workload.lacking)
+        yield from paragraph(f"Its pods depend on {names}, which is not in the files.", style, tone=YELLOW)
+        return
     yield from grid(list(_rows(workload, style)), style)
     for line in (*_gang(workload), *_claims(workload), *_unsupported(workload)):
         yield from paragraph(line, style, hanging=STEP)

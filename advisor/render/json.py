@@ -269,7 +269,7 @@ def _errors(workload: Workload) -> list[Tree]:
             "hint": fault.hint or None,
             "line": fault.where.line if fault.where else None,
         }
-        for fault in workload.faults
+        for fault in (*workload.faults, *(missing.fault for missing in workload.lacking))
     ]
 
 
