@@ -173,6 +173,15 @@ def _row(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]
 _FILE = click.Path()
 """For completion only: whether a file can be read is said where it is read."""
 
+_beside = _row(
+    "--with",
+    "beside",
+    multiple=True,
+    type=_FILE,
+    metavar="FILE",
+    help="Objects to which the manifests refer, such as runtimes: a file or a folder. Repeatable.",
+)
+
 _manifests = click.argument("manifests", nargs=-1, type=_FILE, metavar="MANIFEST...")
 
 _asking = _options(
@@ -185,6 +194,7 @@ _asking = _options(
         metavar="FILE",
         help="A file, a folder, or - for stdin: as MANIFEST.",
     ),
+    _beside,
     _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
     _row(
         "-l",
@@ -270,10 +280,25 @@ _editing = _options(
 
 _FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
+_WITH_GANGS = click.Choice([*_FORMATS.choices, "podgroup"])
+
 _printing = _options(
     "How the answer is printed",
     _row("-o", "--output", type=_FORMATS, default="table", show_default=True),
     _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+)
+
+_gangs = _options(
+    "How the answer is printed",
+    _row("-o", "--output", type=_WITH_GANGS, default="table", show_default=True),
+    _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+    _row(
+        "--for",
+        "scheduler",
+        type=click.Choice(["kai", "volcano", "scheduler-plugins", "kubernetes"]),
+        envvar="WM_PLACE_FOR",
+        help="For -o podgroup: whose objects. Default: what the chosen cluster serves.",
+    ),
 )
 
 _common = _options(
@@ -315,7 +340,7 @@ def cli() -> None:
 @_looking
 @_choosing
 @_editing
-@_printing
+@_gangs
 @_common
 def place(**given: Any) -> Result:
     """Choose a cluster for each workload (the default command).
@@ -338,6 +363,7 @@ def place(**given: Any) -> Result:
 @click.argument("scenario", type=_FILE, metavar="SCENARIO")
 @_options(
     "What is asked about",
+    _beside,
     _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
     _row(
         "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
@@ -354,7 +380,7 @@ def whatif(**given: Any) -> Result:
     quotas or workloads, and may say what it expects: then the exit code is 1 where that does not come."""
     from advisor.commands import whatif
 
-    asking = Manifests((), namespace=given["namespace"], definition=given["definition"])
+    asking = _taken(Manifests, {**given, "manifests": ()})
     return whatif.run(
         given["scenario"], asking, _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given)
     )
@@ -363,7 +389,7 @@ def whatif(**given: Any) -> Result:
 @cli.command()
 @_manifests
 @_asking
-@_printing
+@_gangs
 @_common
 def describe(**given: Any) -> Result:
     """Show the roles, pods and gangs of workloads.
