@@ -132,6 +132,34 @@ class TestVolcanoJob:
             ("spec.volumes", ""),
         ]
 
+    @pytest.mark.parametrize(
+        ("plugins", "ports"),
+        [
+            ({"pytorch": []}, {"master": [23456], "worker": [23456]}),
+            ({"pytorch": ["--port=5000", "-port", "6000"]}, {"master": [6000], "worker": [6000]}),
+            ({"pytorch": ["--master=boss"]}, {"master": [], "worker": []}),
+            ({"mpi": ["--master=boss"], "ssh": None}, {"master": [22], "worker": [22]}),
+            ({"ray": ["--head=master", "--headContainer=main"]}, {"master": [6379, 8265, 10001], "worker": []}),
+            ({"tensorflow": [], "svc": []}, {"master": [], "worker": []}),
+        ],
+    )
+    def test_on_the_network_of_the_host_the_ports_of_plugins_count(self, plugins: Data, ports: Data) -> None:
+        pods = template(hostNetwork=True)
+        found = self.job(*({"name": name, "replicas": 1, "template": pods} for name in ports), plugins=plugins)
+        assert {
+            role.name: [port.port for container in role.template.containers for port in container.ports]
+            for role in found.roles
+        } == ports
+
+    def test_workers_may_wait_for_their_master_in_a_container(self) -> None:
+        plugins = {"pytorch": ["--wait-master-enabled=true"]}
+        tasks = [{"name": name, "replicas": 1, "template": template()} for name in ("master", "worker")]
+        found = self.job(*tasks, plugins=plugins)
+        assert [[one.name for one in role.template.init_containers] for role in found.roles] == [
+            [],
+            ["wait-for-master"],
+        ]
+
     @pytest.mark.parametrize(("mode", "doubts"), [(None, 2), ("hard", 2), ("soft", 0)])
     def test_a_network_topology_is_a_doubt_unless_it_is_only_preferred(self, mode: str | None, doubts: int) -> None:
         wish = {"highestTierAllowed": 1} | ({"mode": mode} if mode else {})
@@ -485,3 +513,54 @@ class TestReplicaSet:
         assert faults(wrong) == ["spec.selector.matchLabels: must be among the labels of spec.template"]
         right = read("apps/v1", "ReplicaSet", {"selector": {"matchLabels": {"app": "a"}}, "template": pods})
         assert [(role.name, role.replicas, role.minimum) for role in right.roles] == [("replica", 1, 1)]
+
+
+VOLCANO, AIBRIX = "batch.volcano.sh/v1alpha1", "orchestration.aibrix.ai/v1alpha1"
+VOLUME = {"mountPath": "/a", "volumeClaimName": 3}
+ROLE = {"name": "a", "replicas": 1, "template": template()}
+STORM = {"replicas": 1, "selector": {}}
+ASKED = {"enableInTreeAutoscaling": True, "autoscalerOptions": {"resources": {"limits": {"cpu": "much"}}}}
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "spec", "wrong"),
+    [
+        (VOLCANO, "Job", {"tasks": [ROLE], "volumes": [VOLUME]}, "spec.volumes.0.volumeClaimName"),
+        (VOLCANO, "Job", {"tasks": [{**ROLE, "dependsOn": {"name": [[]]}}]}, "spec.tasks.0.dependsOn.name.0"),
+        (VOLCANO, "Job", {"tasks": [ROLE], "plugins": {"mpi": "22"}}, "spec.plugins.mpi"),
+        (
+            AIBRIX,
+            "StormService",
+            {**STORM, "template": {"metadata": {"labels": {"name": 3}}, "spec": {"roles": [ROLE]}}},
+            "spec.template.metadata.labels.name",
+        ),
+        (
+            AIBRIX,
+            "StormService",
+            {**STORM, "template": {"spec": {"roles": [ROLE], "schedulingStrategy": {"godelSchedulingStrategy": []}}}},
+            "spec.template.spec.schedulingStrategy.godelSchedulingStrategy",
+        ),
+        (
+            "ray.io/v1",
+            "RayCluster",
+            {**RAY, **ASKED},
+            "spec.autoscalerOptions.resources.limits.cpu",
+        ),
+        (
+            "ray.io/v1",
+            "RayService",
+            {"rayClusterConfig": {**RAY, "headGroupSpec": {"template": template(), "labels": {"a": []}}}},
+            "spec.rayClusterConfig.headGroupSpec.labels.a",
+        ),
+    ],
+)
+def test_a_wrong_type_is_told_where_it_stands(api_version: str, kind: str, spec: Data, wrong: str) -> None:
+    assert [fault.partition(": ")[0] for fault in faults(read(api_version, kind, spec))] == [wrong]
+
+
+def test_a_fleet_has_not_all_that_ray_clusters_have() -> None:
+    group = {**RAY["workerGroupSpecs"][0], "suspend": True, "labels": {"a": "b"}}
+    cluster = {**RAY, "workerGroupSpecs": [group], "historyServerOptions": {"collectorOptions": {}}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": {"spec": cluster}}
+    head, worker = read(AIBRIX, "RayClusterFleet", spec).roles
+    assert (len(head.template.containers), worker.replicas, labels(worker).get("a")) == (1, 4, None)
