@@ -280,10 +280,25 @@ _editing = _options(
 
 _FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
+_WITH_GANGS = click.Choice([*_FORMATS.choices, "podgroup"])
+
 _printing = _options(
     "How the answer is printed",
     _row("-o", "--output", type=_FORMATS, default="table", show_default=True),
     _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+)
+
+_gangs = _options(
+    "How the answer is printed",
+    _row("-o", "--output", type=_WITH_GANGS, default="table", show_default=True),
+    _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+    _row(
+        "--for",
+        "scheduler",
+        type=click.Choice(["kai", "volcano", "scheduler-plugins", "kubernetes"]),
+        envvar="WM_PLACE_FOR",
+        help="For -o podgroup: whose objects. Default: what the chosen cluster serves.",
+    ),
 )
 
 _common = _options(
@@ -325,7 +340,7 @@ def cli() -> None:
 @_looking
 @_choosing
 @_editing
-@_printing
+@_gangs
 @_common
 def place(**given: Any) -> Result:
     """Choose a cluster for each workload (the default command).
@@ -374,7 +389,7 @@ def whatif(**given: Any) -> Result:
 @cli.command()
 @_manifests
 @_asking
-@_printing
+@_gangs
 @_common
 def describe(**given: Any) -> Result:
     """Show the roles, pods and gangs of workloads.

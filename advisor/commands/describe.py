@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from advisor.commands import exits, fleet, manifests, terminal
+from advisor.commands import exits, fleet, manifests, podgroup, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Manifests, Output, Result
+from advisor.errors import InputError
 from advisor.render import describe, json
+from advisor.render.podgroup import FORMATS
 from advisor.render.style import Style
 from advisor.workload import Workload
 
@@ -26,7 +28,16 @@ def run(asking: Manifests, output: Output) -> Result:
     code = exits.worst([*asked.codes, *[exits.CANNOT_TELL] * bool(asked.open)])
     if not asked.workloads:
         return Result("", code)
+    if output.output == podgroup.FORMAT:
+        return Result(podgroup.written([(one, _scheduler(output)) for one in asked.sound], output), code)
     if output.output in TREES:
         return Result(TREES[output.output](json.workload_report(asked.workloads, asked.passed_over)), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
     return Result(TEXTS[output.output](asked.workloads, style), code)
+
+
+def _scheduler(output: Output) -> str:
+    if not output.scheduler:
+        hint = f"name it with --for: {', '.join(FORMATS)}"
+        raise InputError("no cluster is asked here that could tell which scheduler the gang is for", hint=hint)
+    return output.scheduler
