@@ -312,17 +312,8 @@ def _check(
     Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
     """
     faults = Faults()
-    notes: list[Note] = []
     own = context.profile if context else None
-    if context and own:
-        wanted = [rule for rule in own.spec.rules if not (unsure and rules.refers(rule))]
-        library = profile.library(own.spec.uses)
-        broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
-        faults.found += broken
-        for text in own.spec.counts:
-            for path, value in rules.places(text, given, context.engine, context.variables):
-                with faults.collect(*path):
-                    _whole_count(value)
+    notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
     for path, (pod, needed) in dict(_templates(given, found, own)).items():
         if not any(path[: len(wrong)] == wrong for wrong in judged):
@@ -332,6 +323,25 @@ def _check(
                 refused.check(pod if isinstance(pod, dict) else {}, whole=own is not None and own.spec.literal)
     faults.raise_if_any()
     return notes
+
+
+def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:
+    """What the profile's rules and counts say of the object: faults are collected, warnings given."""
+    spec, given = context.profile.spec, context.document
+    wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
+    broken, notes = rules.broken(wanted, profile.library(spec.uses), given, context.engine, context.variables)
+    faults.found += broken
+    yield from notes
+
+    def places(text: str) -> list[tuple[Path, Any]]:
+        return rules.places(text, given, context.engine, context.variables)
+
+    for path, value in (place for text in spec.counts for place in places(text)):
+        with faults.collect(*path):
+            _whole_count(value)
+    for path, value in (place for rule in spec.rules if rule.is_ == "resources" for place in places(rule.at)):
+        with faults.collect(*path):
+            shapes.check(value if isinstance(value, dict) else {}, shapes.RESOURCES)
 
 
 def _templates(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[Any, bool]]]:

@@ -15,7 +15,14 @@ from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
 from advisor.workload import Note
 
-_TYPES = {"mapping": "object", "list": "array", "text": "string", "flag": "boolean", "template": "object"}
+_TYPES = {
+    "mapping": "object",
+    "list": "array",
+    "text": "string",
+    "flag": "boolean",
+    "template": "object",
+    "resources": "object",
+}
 _WORDS = {
     "object": "a mapping",
     "array": "a list",

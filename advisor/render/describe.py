@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from advisor.quantity import readable
 from advisor.render.layout import Cell, grid, paragraph
+from advisor.render.ranges import compact
 from advisor.render.style import BOLD, DIM, YELLOW, Style
 from advisor.render.totals import devices, known_devices_per_pod, per_pod, total
-from advisor.workload import GangGroup, Role, Workload
+from advisor.workload import GangGroup, Role, State, Workload
 
 STEP = "  "
 SMALL_PRINT = ("cpu", "memory", "ephemeral-storage")
@@ -53,6 +54,7 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
         yield from paragraph(f"Its pods depend on {names}, which is not in the files.", style, tone=YELLOW)
         return
     yield from grid(list(_rows(workload, style)), style)
+    yield from _state(workload, style)
     for line in (*_gang(workload), *_claims(workload), *_unsupported(workload)):
         yield from paragraph(line, style, hanging=STEP)
     if full:
@@ -103,6 +105,28 @@ def _pods(role: Role) -> str:
     most = "" if role.maximum is None else str(role.maximum)
     elastic = role.minimum != role.replicas or role.maximum not in (None, role.replicas)
     return f"{role.replicas} ({role.minimum}–{most or '…'})" if elastic else str(role.replicas)
+
+
+def _state(workload: Workload, style: Style) -> Lines:
+    """What there is of a live object."""
+    state = workload.state
+    if state is None:
+        return
+    phase = f" (phase {state.phase})" if state.phase and state.phase not in state.matched else ""
+    yield f"status: {', '.join(state.matched)}{phase}"
+    yield from grid([[Cell(text) for text in _standing(role, state)] for role in workload.roles], style, STEP)
+    if state.strangers:
+        yield from paragraph(f"{state.strangers} of its pods belong to no role", style, hanging=STEP)
+    for text in state.unread:
+        yield from paragraph(f"pods may be missing here: {text}", style, tone=YELLOW, hanging=STEP)
+
+
+def _standing(role: Role, state: State) -> tuple[str, str, str]:
+    found = state.roles[role.name]
+    counts = f"{found.ready}/{role.replicas} ready"
+    waiting = found.pods - sum(found.nodes.values())
+    more = [f"{waiting} without a node"] * bool(waiting) + [f"{found.finished} finished"] * bool(found.finished)
+    return role.name, ", ".join([counts, *more]), compact(found.nodes)
 
 
 def _gang(workload: Workload) -> Lines:
