@@ -339,9 +339,10 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     for path, value in (place for text in spec.counts for place in places(text)):
         with faults.collect(*path):
             _whole_count(value)
-    for path, value in (place for rule in spec.rules if rule.is_ == "resources" for place in places(rule.at)):
-        with faults.collect(*path):
-            shapes.check(value if isinstance(value, dict) else {}, shapes.RESOURCES)
+    for rule in spec.rules:
+        for path, value in places(rule.at) if rule.is_ in rules.SHAPES else ():
+            with faults.collect(*path):
+                shapes.check(value if isinstance(value, dict) else {}, rules.SHAPES[rule.is_ or ""])
 
 
 def _templates(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[Any, bool]]]:
