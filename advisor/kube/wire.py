@@ -379,7 +379,7 @@ class Titled(Struct, gc=False, frozen=True):
 
 
 class DiscoveredGroup(Struct, gc=False):
-    metadata: Titled = Titled()
+    metadata: Titled = msgspec.field(default_factory=Titled)
     versions: list[DiscoveredVersion] | None = None
 
 
