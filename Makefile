@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test check coverage bench lock clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: requirements.lock pyproject.toml
@@ -23,6 +23,9 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(BIN)/pytest --quiet --numprocesses auto
+
+coverage: $(VENV)/.dev
+	@$(BIN)/python -m tests.coverage
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
