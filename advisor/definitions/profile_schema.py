@@ -69,12 +69,17 @@ class RoleRule(_Model):
         return self
 
 
+Type = Literal["mapping", "list", "text", "flag"]
+Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector", "tolerations", "affinity"]
+What = Type | Piece
+
+
 class Rule(_Model):
     """What the kind wants of one place in the manifest as it is written, before any default.
 
     at        a path; every place at which it points is looked at
     required  something must stand there
-    is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are
+    is        what may stand there: a type, or a part of a pod (`pieces.py`), looked at as in a pod template
     must      a condition on what stands there, not asked where nothing does
     says      what is wrong when something required is missing or the condition is false
     hint      what to do about it
@@ -86,7 +91,7 @@ class Rule(_Model):
 
     at: Jq
     required: bool = False
-    is_: Literal["mapping", "list", "text", "flag", "template"] | None = Field(default=None, alias="is")
+    is_: What | None = Field(default=None, alias="is")
     must: Jq | None = None
     says: str = ""
     hint: str = ""
@@ -122,12 +127,14 @@ class ProfileSpec(_Model):
     """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
+    `nameless`: the controller names containers that have no name.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `scaled`: the path that an autoscaler of the object sets.
     """
 
     for_: For = Field(alias="for")
     literal: bool = False
+    nameless: bool = False
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()

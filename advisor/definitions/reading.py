@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import (
+    pieces,
     plain,
     profile,
     profile_schema,
-    refused,
     rules,
     scalers,
     shapes,
@@ -221,26 +221,35 @@ def _check(given: Prepared, namespace: str, found: Found, own: Profile | None) -
                 with faults.collect(*path):
                     _whole_count(value)
     judged = {fault.path for fault in faults.found}
-    for path, (pod, needed) in dict(_templates(given, found, own)).items():
-        if not any(path[: len(wrong)] == wrong for wrong in judged):
+    nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
+    for path, (piece, value, needed) in dict(_pieces(given, found, own)).items():
+        if any(path[: len(wrong)] == wrong for wrong in judged):
+            continue
+        there = False
+        with faults.collect(*path):
+            there = _is_there(piece, value, needed=needed)
+        if there:
             with faults.collect(*path):
-                _template(pod, namespace, needed=needed)
+                pieces.check(piece, value, namespace, nameless=nameless)
             with faults.collect(*path):
-                refused.check(pod if isinstance(pod, dict) else {}, whole=own is not None and own.spec.literal)
+                pieces.check_refused(piece, value, whole=whole, nameless=nameless)
     faults.raise_if_any()
     return notes
 
 
-def _templates(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[Any, bool]]]:
-    """Places of pod templates with what is there, and must it be: where a path says it, not where one is built."""
+def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
+    """Places of pod templates and of parts of pods: which part, what is there, must it be.
+
+    Where a path says so, not where one is built.
+    """
     engine = found.entry.origin.engine
     for component in tree.leaves(found.entry.definition):
         text = component.spec_definition.pod_template_spec_path if component.spec_definition else None
         for path, pod in rules.places(text, given, engine) if text else ():
-            yield path, (pod, component.instance_id_path is not None)
+            yield path, (pieces.TEMPLATE, pod, component.instance_id_path is not None)
     for rule in own.spec.rules if own else ():
-        if rule.is_ == "template":
-            yield from ((path, (pod, False)) for path, pod in rules.places(rule.at, given, engine))
+        if rule.is_ in pieces.NAMES:
+            yield from ((path, (rule.is_, value, False)) for path, value in rules.places(rule.at, given, engine))
 
 
 def _whole_count(value: Any) -> None:
@@ -254,15 +263,12 @@ def _whole_count(value: Any) -> None:
         raise InputError(f"is out of range: at most {shapes.MOST_PODS}")
 
 
-def _template(pod: Any, namespace: str, *, needed: bool) -> None:
-    if pod is None:
-        if needed:
-            raise InputError("is required", hint="nothing else says what these pods are")
-        return
-    if not isinstance(pod, dict):
-        raise InputError(f"must be a mapping, not {shapes.kind_of(pod)}")
-    templates.template(pod, namespace)
-    shapes.check(pod, shapes.POD_TEMPLATE)
+def _is_there(piece: str, value: Any, *, needed: bool) -> bool:
+    if value is None and needed:
+        raise InputError("is required", hint="nothing else says what these pods are")
+    if piece == pieces.TEMPLATE and value is not None and not isinstance(value, dict):
+        raise InputError(f"must be a mapping, not {shapes.kind_of(value)}")
+    return value is not None
 
 
 def _without_profile(workload: Workload, extraction: Extraction) -> Workload:

@@ -10,12 +10,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from advisor.definitions import pieces
 from advisor.definitions.engine import Engine, Prepared
 from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
 from advisor.workload import Note
 
-_TYPES = {"mapping": "object", "list": "array", "text": "string", "flag": "boolean", "template": "object"}
+_TYPES = {
+    "mapping": "object",
+    "list": "array",
+    "text": "string",
+    "flag": "boolean",
+    **dict.fromkeys(pieces.NAMES, "object"),
+    "tolerations": "array",
+}
 _WORDS = {
     "object": "a mapping",
     "array": "a list",
