@@ -60,14 +60,14 @@ def pairs(path: Path) -> list[tuple[Workload, Mapping[str, Any]]]:
 
 def _once(wanted: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Of an object that a file holds twice the last one, as we read it; what has no name yet is another each time."""
-    named = {
-        (one["apiVersion"], one["kind"], one["namespace"], one["name"] or place): one for place, one in enumerate(wanted)
-    }
-    return list(named.values())
+    keys = ("apiVersion", "kind", "namespace")
+    kept = {(*(one[key] for key in keys), one["name"] or place): one for place, one in enumerate(wanted)}
+    return list(kept.values())
 
 
 def named(role: Mapping[str, Any]) -> str:
-    return OTHER_NAMES.get(role["name"], role["name"])
+    name: str = role["name"]
+    return OTHER_NAMES.get(name, name)
 
 
 def units(stated: Mapping[str, Any]) -> dict[str, int]:

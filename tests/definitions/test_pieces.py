@@ -62,7 +62,7 @@ def read(catalog: Catalog, spec: Any) -> Workload:
     [
         ({"size": {"limits": {"cpu": "lots"}}}, "spec.size.limits.cpu: "),
         ({"base": {"nodeSelector": {"zone": 7}}}, "spec.base.nodeSelector.zone: must be text, not a number"),
-        ({"base": {"containers": [{"name": "a"}, {"name": "a"}]}}, 'spec.base.containers[1].name: "a" is there already'),
+        ({"base": {"containers": [{"name": "a"}] * 2}}, 'spec.base.containers[1].name: "a" is there already'),
         ({"base": {"containers": [{"image": "x"}]}}, "spec.base.containers[0].name: is required"),
         ({"helpers": [{}, {"ports": [{"containerPort": 0}]}]}, "spec.helpers[1].ports[0].containerPort: 0 is no port"),
         ({"helpers": ["x"]}, "spec.helpers[0]: must be a mapping, not text"),
