@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ KINDS = (
     "raycluster",
     "rayjob",
     "knativeservice",
+    "inferenceservice",
     "workload",
 )
 NOT_YET = {"raycronjob-sample"}
@@ -40,6 +42,9 @@ REFUSED = {"nccl-a4-two-pods": 'the key "resources" stands twice'}
 
 OTHER_NAMES = {"deployment": "replica"}
 """Roles that the expected files call by two names."""
+
+RUNTIMES = {"nim-llama3-70b-4xh100": ("nvidia-nim-llama3-70b-instruct-1.0.0", {"cpu": "12", "memory": "32Gi"})}
+"""Files whose expected values come from a runtime that is not in the file: its name and its requests."""
 
 FILES = [path for kind in KINDS for path in corpus.expected(kind)]
 pytestmark = [pytest.mark.corpus, corpus.needed]
@@ -54,10 +59,20 @@ READ = [path for path in FILES if stem(path) not in {*NOT_YET, *REFUSED}]
 
 def pairs(path: Path) -> list[tuple[Workload, Mapping[str, Any]]]:
     """Each workload of a file with what is expected of it."""
-    read = reading.read(files.documents(files.read(str(path.with_name(f"{stem(path)}.yaml")))), Catalog())
+    manifests = files.documents(files.read(str(path.with_name(f"{stem(path)}.yaml"))))
+    read = reading.read(manifests, Catalog(), further=list(beside(path)))
     wanted = [one for one in corpus.data(path)["workloads"] if one["roles"]]
     assert not read.missing
     return list(zip(read.workloads, _once(wanted), strict=True))
+
+
+def beside(path: Path) -> Iterator[files.Document]:
+    if stem(path) in RUNTIMES:
+        name, requests = RUNTIMES[stem(path)]
+        container = {"name": "kserve-container", "resources": {"requests": requests}}
+        kind = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
+        runtime = {**kind, "metadata": {"name": name}, "spec": {"containers": [container]}}
+        yield from files.documents(files.Source("runtime", json.dumps(runtime)))
 
 
 def _once(wanted: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -52,7 +52,7 @@ def _template(value: Any, nameless: bool) -> dict[str, Any]:
 
 def _pod_spec(value: Any, nameless: bool) -> dict[str, Any]:
     spec = {**value, **_named(value)} if nameless else dict(value)
-    return {"spec": spec if spec.get("containers") else {**spec, "containers": [_PLAIN]}}
+    return {"spec": {**spec, "containers": [_PLAIN]} if spec.get("containers") in (None, []) else spec}
 
 
 def _named(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
-from advisor.workload import Definition, GangGroup, Note, Role, Workload
+from advisor.workload import Definition, GangGroup, Missing, Note, Role, Workload
 
 HINT = "wm-place needs a definition for it: name one with --definition FILE"
 
@@ -269,7 +269,7 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
     except InputError as error:
         referred, trouble = references.nothing(given.profile), error.faults
     context = replace(given, refs=referred.values)
-    unsure = bool(trouble) or any(missing.required for missing in referred.missing)
+    unsure = bool(trouble) or any(missing.required and not missing.guessed for missing in referred.missing)
     warnings = _check(given.document, given.namespace, found, context, unsure=unsure)
     if trouble:
         raise InputError.of(trouble)
@@ -278,17 +278,19 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
 
 def _with_references(workload: Workload, document: Document, referred: Referred, said: Sequence[Note]) -> Workload:
     placed = (replace(one, where=document.placed(Fault("", one.path)).where) for one in referred.missing)
-    open_ones = (
-        Note("missing-reference", f"{one.title} was not found, and is taken not to be there", dotted(one.path))
-        for one in referred.missing
-        if not one.required
-    )
+    open_ones = (_left_open(one) for one in referred.missing if one.guessed or not one.required)
     return replace(
         workload,
         references=referred.references,
         missing=tuple(placed),
         notes=(*workload.notes, *said, *referred.notes, *open_ones),
     )
+
+
+def _left_open(missing: Missing) -> Note:
+    how = "its pods are those that are usual" if missing.guessed else "and is taken not to be there"
+    text = f"{missing.title} was not found, {how}"
+    return Note("missing-reference", text, dotted(missing.path), warns=missing.guessed)
 
 
 def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str, Any]]) -> Workload:

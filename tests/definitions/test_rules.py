@@ -349,10 +349,10 @@ def broken_manifests() -> Iterator[Any]:
 
 
 def nodes(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Every place down to the containers."""
+    """Every place down to the containers and what they ask for."""
     if path:
         yield path
-    if not path or path[-1] not in ("containers", "initContainers"):
+    if not path or path[-1] not in ("containers", "initContainers", "resources"):
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, member in items:
             yield from nodes(member, (*path, key))
