@@ -32,6 +32,9 @@ KINDS = (
     "rayjob",
     "knativeservice",
     "inferenceservice",
+    "nimservice",
+    "nimcache",
+    "nimpipeline",
     "workload",
 )
 NOT_YET = {"raycronjob-sample"}

@@ -372,12 +372,15 @@ def with_wrong(manifest: Any, path: Path, value: Any) -> Any:
 
 @pytest.mark.parametrize("manifest", list(broken_manifests()))
 def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(manifest: Any) -> None:
-    """Never in those of jq or of a profile, never with a value, and never as zero pods."""
+    """Never in those of jq or of a profile, never with a value, and never as zero pods.
+
+    No role at all is a fault unless the profile says that it is right (`podless`).
+    """
     for path in nodes(manifest["spec"], ("spec",)):
         for value in (..., *WRONG):
             source = files.Source("m.json", json.dumps(with_wrong(manifest, path, value)))
             for workload in reading.read(files.documents(source), Catalog()).workloads:
-                assert workload.faults or workload.pods, (path, value)
+                assert workload.faults or workload.pods or not workload.roles, (path, value)
                 for fault in workload.faults:
                     assert fault.code == "invalid", str(fault)
                     assert fault.path[:1] == ("spec",), str(fault)
