@@ -183,6 +183,30 @@ class GangGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleState:
+    """A role's pods that are there: how many live, are ready, are finished; and node → living pods on it."""
+
+    pods: int
+    ready: int
+    finished: int
+    nodes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A live object: its own phase (None: it has none), what that means in upstream's words, its pods by role.
+
+    `strangers`: pods that belong to the object and to none of its roles. `unread`: why pods may be missing here.
+    """
+
+    phase: str | None
+    matched: tuple[str, ...]
+    roles: Mapping[str, RoleState]
+    strangers: int = 0
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something that was decided on the way and is worth saying: a default applied, a pod added.
 
@@ -270,6 +294,8 @@ class Missing:
 class Workload:
     """One object that creates pods. `faults` not empty: nothing about roles may be relied on.
 
+    `state` is None for what is only written down.
+
     `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
     objects that its pods depend on; `missing`: what was not found of them.
     """
@@ -291,6 +317,7 @@ class Workload:
     references: tuple[Reference, ...] = ()
     missing: tuple[Missing, ...] = ()
     faults: tuple[Fault, ...] = ()
+    state: State | None = None
 
     @property
     def is_open(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from advisor.definitions import refused, shapes, templates
 from advisor.errors import InputError
 
-TEMPLATE = "template"
+TEMPLATE, TOLERATIONS = "template", "tolerations"
 
 
 def check(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> None:
@@ -82,7 +82,7 @@ def _field(name: str) -> Callable[[Any, bool], dict[str, Any]]:
 
 
 _PLAIN = {"name": "main"}
-_FIELDS = ("nodeSelector", "tolerations", "affinity")
+_FIELDS = ("nodeSelector", TOLERATIONS, "affinity")
 _PODS: Mapping[str, Callable[[Any, bool], dict[str, Any]]] = {
     TEMPLATE: _template,
     "podSpec": _pod_spec,

@@ -314,17 +314,8 @@ def _check(
     Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
     """
     faults = Faults()
-    notes: list[Note] = []
     own = context.profile if context else None
-    if context and own:
-        wanted = [rule for rule in own.spec.rules if not (unsure and rules.refers(rule))]
-        library = profile.library(own.spec.uses)
-        broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
-        faults.found += broken
-        for text in own.spec.counts:
-            for path, value in rules.places(text, given, context.engine, context.variables):
-                with faults.collect(*path):
-                    _whole_count(value)
+    notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
     for path, (piece, value, needed) in dict(_pieces(given, found, own)).items():
@@ -340,6 +331,22 @@ def _check(
                 pieces.check_refused(piece, value, whole=whole, nameless=nameless)
     faults.raise_if_any()
     return notes
+
+
+def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:
+    """What the profile's rules and counts say of the object: faults are collected, warnings given."""
+    spec, given = context.profile.spec, context.document
+    wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
+    broken, notes = rules.broken(wanted, profile.library(spec.uses), given, context.engine, context.variables)
+    faults.found += broken
+    yield from notes
+
+    def places(text: str) -> list[tuple[Path, Any]]:
+        return rules.places(text, given, context.engine, context.variables)
+
+    for path, value in (place for text in spec.counts for place in places(text)):
+        with faults.collect(*path):
+            _whole_count(value)
 
 
 def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
@@ -371,8 +378,9 @@ def _whole_count(value: Any) -> None:
 def _is_there(piece: str, value: Any, *, needed: bool) -> bool:
     if value is None and needed:
         raise InputError("is required", hint="nothing else says what these pods are")
-    if piece == pieces.TEMPLATE and value is not None and not isinstance(value, dict):
-        raise InputError(f"must be a mapping, not {shapes.kind_of(value)}")
+    wanted, words = (list, "a list") if piece == pieces.TOLERATIONS else (dict, "a mapping")
+    if value is not None and not isinstance(value, wanted):
+        raise InputError(f"must be {words}, not {shapes.kind_of(value)}")
     return value is not None
 
 
