@@ -106,7 +106,7 @@ def test_every_kind_that_is_referred_to_is_recorded_and_read_by_servers() -> Non
 def test_an_example_comes_out_as_it_says(example: Example) -> None:
     workload = read(example)
     assert not workload.faults
-    assert not workload.missing
+    assert not workload.lacking
     assert [role.name for role in workload.roles] == list(example.roles)
     for role in workload.roles:
         stated = example.roles[role.name]
