@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -30,6 +31,13 @@ REFUSED = {
 }
 """Files that are refused on purpose: two meanings in one mapping (kubectl would take the later one without a word), and
 what the kind's own webhook or controller refuses."""
+
+
+OTHER_NAMES = {"deployment": "replica"}
+"""Roles that the expected files call by two names."""
+
+RUNTIMES = {"nim-llama3-70b-4xh100": ("nvidia-nim-llama3-70b-instruct-1.0.0", {"cpu": "12", "memory": "32Gi"})}
+"""Files whose expected values come from a runtime that is not in the file: its name and its requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,8 @@ class Public:
         """Objects on which its workloads depend and that it does not hold itself."""
         names = [one["requiresRuntime"]["file"] for one in self.wanted if "requiresRuntime" in one]
         held = (name for name in names if name not in (None, SAME))
-        return [one for name in held for one in files.documents(files.read(str(self.path.parent / name)))]
+        found = [one for name in held for one in files.documents(files.read(str(self.path.parent / name)))]
+        return [*found, *_stood_in(*RUNTIMES[self.name])] if self.name in RUNTIMES else found
 
     @property
     def is_lost(self) -> bool:
@@ -71,6 +80,14 @@ class Public:
     def pairs(self) -> list[tuple[Workload, Wanted]]:
         """Each workload with what is expected of it. Raises InputError, and ValueError where their numbers differ."""
         return _pairs(self)
+
+
+def _stood_in(name: str, requests: Mapping[str, str]) -> list[Document]:
+    """A runtime with what the corpus says that the missing one asks for."""
+    container = {"name": "kserve-container", "resources": {"requests": requests}}
+    kind = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
+    runtime = {**kind, "metadata": {"name": name}, "spec": {"containers": [container]}}
+    return files.documents(files.Source("runtime", json.dumps(runtime)))
 
 
 @lru_cache(maxsize=8)
@@ -99,12 +116,12 @@ Aspect = Callable[[Workload, Wanted], tuple[Any, Any]]
 
 def roles(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
     found = [(role.name, role.replicas) for role in workload.roles]
-    return found, [(role["name"], role["replicas"]) for role in wanted["roles"]]
+    return found, [(_name(role), role["replicas"]) for role in wanted["roles"]]
 
 
 def requests(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
     found = {role.name: _requests(role) for role in workload.roles}
-    return found, {role["name"]: _units(role["requests"]) for role in wanted["roles"]}
+    return found, {_name(role): _units(role["requests"]) for role in wanted["roles"]}
 
 
 def sums(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
@@ -168,6 +185,11 @@ def differences(workload: Workload, wanted: Wanted) -> Iterator[str]:
             found, right = 0, 1
         if found != right:
             yield aspect.__name__
+
+
+def _name(role: Wanted) -> str:
+    name: str = role["name"]
+    return OTHER_NAMES.get(name, name)
 
 
 def _units(stated: Mapping[str, Any]) -> dict[str, int]:
