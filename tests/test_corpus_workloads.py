@@ -14,7 +14,7 @@ FILES = truth.public()
 pytestmark = [pytest.mark.corpus, corpus.needed]
 
 READ = [one for one in FILES if one.name not in REFUSED and not one.is_lost]
-REFERRING = [one for one in READ if one.runtimes]
+REFERRING = [one for one in READ if one.elsewhere]
 
 
 def title(one: Public) -> str:

@@ -65,11 +65,16 @@ class Public:
         return files.documents(replace(source, text=source.text.replace(wrong, right)))
 
     @property
+    def elsewhere(self) -> list[str]:
+        """Files of objects on which its workloads depend."""
+        names = [one["requiresRuntime"]["file"] for one in self.wanted if "requiresRuntime" in one]
+        return [name for name in names if name not in (None, SAME)]
+
+    @property
     def runtimes(self) -> list[Document]:
         """Objects on which its workloads depend and that it does not hold itself."""
-        names = [one["requiresRuntime"]["file"] for one in self.wanted if "requiresRuntime" in one]
-        held = (name for name in names if name not in (None, SAME))
-        found = [one for name in held for one in files.documents(files.read(str(self.path.parent / name)))]
+        paths = (str(self.path.parent / name) for name in self.elsewhere)
+        found = [one for path in paths for one in files.documents(files.read(path))]
         return [*found, *_stood_in(*RUNTIMES[self.name])] if self.name in RUNTIMES else found
 
     @property
