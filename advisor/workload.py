@@ -203,7 +203,9 @@ class Definition:
 class Workload:
     """One object that creates pods. `faults` not empty: nothing about roles may be relied on.
 
-    `generated`: the name is only the beginning of the one that the API server will give.
+    `generated`: the name is only the beginning of the one that the API server will give. `waits`: its pods come later,
+    when it is resumed or at the times of a schedule. `there`: the object itself is in the cluster, only these pods are
+    not, so that quotas have counted it.
     """
 
     api_version: str
@@ -220,6 +222,8 @@ class Workload:
     notes: tuple[Note, ...] = ()
     unmodelled: tuple[Unmodelled, ...] = ()
     faults: tuple[Fault, ...] = ()
+    waits: bool = False
+    there: bool = False
 
     @property
     def title(self) -> str:

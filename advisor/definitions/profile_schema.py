@@ -123,7 +123,8 @@ class ProfileSpec(_Model):
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
-    has no role at all; anywhere else that is a fault. `scaled`: the path that an autoscaler of the object sets.
+    has no role at all; anywhere else that is a fault. `scaled`: the path that the object's subresource `scale` sets.
+    `scheduled`: its children, and their pods, come at times of their own.
     """
 
     for_: For = Field(alias="for")
@@ -132,6 +133,7 @@ class ProfileSpec(_Model):
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()
     scaled: Jq | None = None
+    scheduled: bool = False
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None

@@ -20,6 +20,7 @@ from advisor.definitions import (
     scalers,
     shapes,
     signs,
+    status,
     suspend,
     templates,
     tree,
@@ -158,11 +159,35 @@ def _workload(
     try:
         with document.faults():
             owner = owners.get((workload.api_group, workload.kind, namespace, name))
-            whole = _with_roles(workload, document, found, owner)
+            whole = replace(_with_roles(workload, document, found, owner), waits=_waits(document, found))
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
         return replace(workload, faults=error.faults)
+
+
+def _waits(document: Document, found: Found) -> bool:
+    """Do its pods come later?"""
+    return is_scheduled(found) or suspend.suspended(
+        found.entry.definition, prepare(document.data), found.entry.origin.engine
+    )
+
+
+def states(document: Document, catalog: Catalog) -> tuple[str, ...]:
+    """What the status of a live object says, in upstream's words; nothing for a kind without a definition.
+
+    Raises InputError for a status that cannot be read.
+    """
+    found = catalog.find(*_kind(document))
+    if found is None:
+        return ()
+    return status.read(found.entry.definition, prepare(document.data), found.entry.origin.engine).matched
+
+
+def is_scheduled(found: Found) -> bool:
+    """Does it make its children at times of its own, so that they are workloads by themselves?"""
+    own = _profile(found)
+    return own is not None and own.spec.scheduled
 
 
 def _definition(found: Found) -> Definition:

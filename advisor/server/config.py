@@ -10,7 +10,7 @@ from pathlib import Path
 class Strictness:
     """What is refused in an enforced namespace besides a sure no: an answer that hangs on what nobody knows.
 
-    refuse_unknown  some cluster could not be judged wholly
+    refuse_unknown  some cluster could not be judged wholly, or the object not at all
     refuse_stale    some cluster was not read for too long
     """
 

@@ -136,6 +136,14 @@ class Reservations:
         """What an object held is free again."""
         return Reservations(tuple(one for one in self.holds if one.key != key)) if self.of(key) else self
 
+    def less(self, key: Key, fewer: Mapping[str, int]) -> Reservations:
+        """So many pods of an object's roles are not to come any more; those that were promised last go first."""
+        if not fewer:
+            return self
+        left = Counter(fewer)
+        cut = [_cut(one, left) if one.key == key else one for one in reversed(self.holds)]
+        return Reservations(tuple(one for one in reversed(cut) if one.pods))
+
     def at(self, now: datetime) -> Reservations:
         """Holds whose time is up are gone."""
         kept = tuple(one for one in self.holds if one.until > now)
@@ -158,11 +166,20 @@ class Reservations:
                 left.append(one)
         return Reservations(tuple(one for one in left if one.pods))
 
-    def applied(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
-        """The cluster as it will be once everything that it is held for is there."""
-        for one in self.on(snapshot.name):
-            snapshot = charged(snapshot, one)
-        return snapshot
+
+def _cut(one: Hold, fewer: Counter[str]) -> Hold:
+    """The hold less these pods, as far as it has them; they are taken out of `fewer`."""
+    left = {role: dict(nodes) for role, nodes in one.placement.items()}
+    for role, nodes in left.items():
+        for node in sorted(nodes, reverse=True):
+            gone = min(nodes[node], fewer[role])
+            nodes[node] -= gone
+            fewer[role] -= gone
+    return replace(one, placement=_without_zeros(left))
+
+
+def _without_zeros(left: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    return {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
 
 
 def charged(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
@@ -209,8 +226,7 @@ def _after(one: Hold, arrivals: _Arrivals) -> Hold:
             before = min(max(one.passed.get(labels, 0), there.passed), there.total)
             taken = _release(left, roles, there.nodes, there.total - before)
             passed[labels] = there.passed = before + taken
-    placement = {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
-    shrunk = replace(one, placement=placement, passed=passed)
+    shrunk = replace(one, placement=_without_zeros(left), passed=passed)
     begun = shrunk.pods < one.pods
     if not begun:
         return shrunk

@@ -6,7 +6,7 @@ Children of an object that is asked about itself, subresources and updates that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import plain, reading
@@ -17,47 +17,99 @@ from advisor.server import size
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
+SYSTEM, ANYBODY = "system:", "system:anonymous"
+"""What the names of components and of service accounts begin with, and the one of these that is nobody."""
+
+COMPLETED = "Completed"
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The pods to find room for.
+    """The pods to find room for, and the pods that room need not be held for any more.
 
+    workload    None: there is no pod to find room for
     additional  the object is there already, and these come on top
     replacing   they take the place of pods that are there, so that a no is not sure and no room is held
+    later       they come later, so that no room is held, and only a no for ever is one
+    fewer       role → pods that are not to come any more
+    ended       nothing that room is held for is to come any more
     """
 
-    workload: Workload
+    workload: Workload | None = None
     additional: bool = False
     replacing: bool = False
+    later: bool = False
+    fewer: Mapping[str, int] = field(default_factory=dict)
+    ended: bool = False
 
 
-def wanted(request: Request, catalog: Catalog, pending: bool = False) -> Wanted | None:
-    """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read.
+NOTHING = Wanted()
 
-    `pending`: room is held for the object, and none of its pods has come: it is asked about as if it were new.
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held for the object of a request: `room` for pods, of which some have `begun` to come."""
+
+    room: bool = False
+    begun: bool = False
+
+
+NOTHING_HELD = Held()
+
+
+def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wanted:
+    """Raises InputError for an object that cannot be read.
+
+    Where room is held and no pod has come, the object is asked about as if it were new.
     """
-    if request.subresource or request.operation == CONNECT or _is_the_same(request):
-        return None
-    if _is_child(request.object, catalog):
-        return None
+    if request.subresource or request.operation == CONNECT:
+        return NOTHING
+    if held.room and _is_over(request.object, catalog):
+        return Wanted(ended=True)
+    if _is_the_same(request) or _is_child(request, catalog):
+        return NOTHING
     new = _workload(request.object, request, catalog)
     if new is None:
-        return None
+        return NOTHING
     if new.faults:
         raise InputError.of(new.faults)
-    if not new.pods:
-        return None
     if request.operation == CREATE:
-        return Wanted(new)
-    old = _before(request, catalog)
-    if pending:
-        return None if old and _needs(old) == _needs(new) else Wanted(new)
+        return Wanted(new if new.pods else None, later=new.waits)
+    return _changed(_before(request, catalog), new, held)
+
+
+def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
+    if not new.pods:
+        return Wanted(ended=True)
     more, replacing = _more(old, new)
-    return Wanted(more, additional=True, replacing=replacing) if more else None
+    if new.waits:
+        return Wanted(replace(new, there=True) if more else None, later=True, ended=True)
+    if old and old.waits:
+        return Wanted(replace(new, there=True), additional=True)
+    fewer = _fewer(old, new)
+    if more is None:
+        return Wanted(fewer=fewer)
+    if held.room and not held.begun:
+        return Wanted(new)
+    return Wanted(replace(more, there=True), additional=True, replacing=replacing, fewer=fewer)
 
 
-def _needs(workload: Workload) -> list[tuple[str, int, Any]]:
-    return [(role.name, role.replicas, _essence(role)) for role in workload.roles]
+def _fewer(old: Workload | None, new: Workload) -> dict[str, int]:
+    after = {role.name: role.replicas for role in new.roles}
+    gone = {role.name: role.replicas - after.get(role.name, 0) for role in old.roles} if old else {}
+    return {role: pods for role, pods in gone.items() if pods > 0}
+
+
+def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+    """Does its status say that it has run to its end? What cannot be told is no end."""
+    if not found or not found.get("status"):
+        return False
+    try:
+        size.check(found)
+        document = Document(found, Source("object", ""), 0, Where("object"))
+        return COMPLETED in reading.states(document, catalog)
+    except InputError:
+        return False
 
 
 def _is_the_same(request: Request) -> bool:
@@ -69,9 +121,14 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 
-def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
-    """Does the controller of an object of a known kind look after it? Then that object was asked about."""
-    metadata = found.get("metadata") if found else None
+def _is_child(request: Request, catalog: Catalog) -> bool:
+    """Does the controller of an object of a known kind look after it? Then that object was asked about.
+
+    Anybody may write down an owner, so it is believed of components and service accounts alone, which controllers are.
+    """
+    if not request.user.startswith(SYSTEM) or request.user == ANYBODY:
+        return False
+    metadata = request.object.get("metadata") if request.object else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     return isinstance(owners, list) and any(_is_known(owner, catalog) for owner in owners)
 
@@ -79,7 +136,8 @@ def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
 def _is_known(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
-    return catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind")) is not None
+    found = catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind"))
+    return found is not None and not reading.is_scheduled(found)
 
 
 def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
