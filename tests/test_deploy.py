@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from advisor import files
+from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.kube import schema as cluster_schema
 from advisor.kube.conversation import Needs
@@ -28,9 +29,21 @@ def objects() -> Iterator[Object]:
         yield from (found for found in yaml.safe_load_all(path.read_text()) if found["kind"] != "Kustomization")
 
 
-def one(kind: str) -> Object:
-    (found,) = [found for found in objects() if found["kind"] == kind]
+def one(kind: str, name: str = "") -> Object:
+    (found,) = [found for found in objects() if found["kind"] == kind and name in ("", found["metadata"]["name"])]
     return found
+
+
+def scaled() -> Iterator[tuple[str, str]]:
+    for entry in Catalog().entries:
+        found = Catalog().find(f"{entry.kind.group}/{entry.kind.version}".lstrip("/"), entry.kind.kind)
+        profile = reading.profile_of(found) if found else None
+        if profile and profile.spec.scaled:
+            yield entry.kind.group, f"{entry.kind.kind.lower()}s"
+
+
+SCALED = set(scaled())
+"""Kinds of the catalogue with a subresource `scale`."""
 
 
 WEBHOOKS: list[Object] = one("ValidatingWebhookConfiguration")["webhooks"]
@@ -45,7 +58,8 @@ class TestWebhook:
     def test_every_kind_of_the_catalogue_is_asked_about_and_no_child(self, webhook: Object) -> None:
         kinds = {entry.kind for entry in Catalog().entries}
         known = {(kind.group, f"{kind.kind.lower()}s") for kind in kinds}
-        assert asked(webhook) == known - CHILDREN
+        sizes = {(group, f"{plural}/scale") for group, plural in SCALED}
+        assert asked(webhook) == (known - CHILDREN) | sizes
 
     def test_it_cannot_keep_anybody_from_working(self, webhook: Object) -> None:
         assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "NoneOnDryRun")
@@ -57,7 +71,7 @@ class TestWebhook:
         (names,) = [one["values"] for one in expressions if one["key"] == "kubernetes.io/metadata.name"]
         assert {"kube-system", "wm-place"} <= set(names)
         assert all({"CREATE", "UPDATE", "DELETE"} == set(rule["operations"]) for rule in webhook["rules"])
-        assert not any("/" in resource for _, resource in asked(webhook))
+        assert {resource.partition("/")[2] for _, resource in asked(webhook)} == {"", "scale"}
 
 
 def test_each_namespace_is_asked_about_once() -> None:
@@ -74,10 +88,16 @@ def test_each_namespace_is_asked_about_once() -> None:
 
 
 def test_the_role_allows_what_is_read_and_nothing_else() -> None:
-    rules = one("ClusterRole")["rules"]
+    rules = one("ClusterRole", "wm-place-reader")["rules"]
     allowed = {(group, resource) for rule in rules for group in rule["apiGroups"] for resource in rule["resources"]}
     assert allowed == {place(kind) for kind in Needs().kinds}
     assert all(rule["verbs"] == ["get", "list"] for rule in rules)
+
+
+def test_of_the_management_cluster_only_what_is_scaled_may_be_looked_at() -> None:
+    rules = one("ClusterRole", "wm-place-hub")["rules"]
+    assert {(group, one) for rule in rules for group in rule["apiGroups"] for one in rule["resources"]} == SCALED
+    assert all(rule["verbs"] == ["get"] for rule in rules)
 
 
 def place(kind: Kind) -> tuple[str, str]:

@@ -20,7 +20,6 @@ from advisor.definitions import (
     scalers,
     shapes,
     signs,
-    status,
     suspend,
     templates,
     tree,
@@ -66,7 +65,7 @@ def read(documents: Sequence[Document], catalog: Catalog, namespace: str = "defa
         owners = scalers.of(every, builtin_folder(), namespace)
     for document in every:
         with faults.collect(), document.faults():
-            kind = _kind(document)
+            kind = kind_of(document)
             found = catalog.find(*kind)
             if found:
                 workloads.append(_workload(document, found, namespace, owners))
@@ -102,7 +101,8 @@ def members(documents: Sequence[Document]) -> Iterator[Document]:
             yield document
 
 
-def _kind(document: Document) -> tuple[str, str]:
+def kind_of(document: Document) -> tuple[str, str]:
+    """apiVersion and kind. Raises InputError for what is no Kubernetes object."""
     data = document.data
     if not isinstance(data, dict):
         raise InputError("is no Kubernetes object", hint="an object is a mapping with apiVersion, kind and metadata")
@@ -168,26 +168,10 @@ def _workload(
 
 def _waits(document: Document, found: Found) -> bool:
     """Do its pods come later?"""
-    return is_scheduled(found) or suspend.suspended(
-        found.entry.definition, prepare(document.data), found.entry.origin.engine
-    )
-
-
-def states(document: Document, catalog: Catalog) -> tuple[str, ...]:
-    """What the status of a live object says, in upstream's words; nothing for a kind without a definition.
-
-    Raises InputError for a status that cannot be read.
-    """
-    found = catalog.find(*_kind(document))
-    if found is None:
-        return ()
-    return status.read(found.entry.definition, prepare(document.data), found.entry.origin.engine).matched
-
-
-def is_scheduled(found: Found) -> bool:
-    """Does it make its children at times of its own, so that they are workloads by themselves?"""
-    own = _profile(found)
-    return own is not None and own.spec.scheduled
+    own = profile_of(found)
+    if own and own.spec.scheduled:
+        return True
+    return suspend.suspended(found.entry.definition, prepare(document.data), found.entry.origin.engine)
 
 
 def _definition(found: Found) -> Definition:
@@ -199,7 +183,7 @@ def _definition(found: Found) -> Definition:
 
 def _with_roles(workload: Workload, document: Document, found: Found, owner: Scaler | None) -> Workload:
     entry = found.entry
-    own = _profile(found)
+    own = profile_of(found)
     engine = entry.origin.engine
     given = prepare(document.data)
     warnings = _check(given, workload.namespace, found, own)
@@ -222,7 +206,8 @@ def _with_roles(workload: Workload, document: Document, found: Found, owner: Sca
     )
 
 
-def _profile(found: Found) -> Profile | None:
+def profile_of(found: Found) -> Profile | None:
+    """The placement profile, where there is one for the definition's components."""
     if found.profile is None or found.profile.profile_document is None:
         return None
     own = profile_schema.parse(found.profile.profile_document)

@@ -135,6 +135,10 @@ class Desk:
             self.reservations = self._kept(standing, request, decision, now)
         return decision
 
+    def holds(self, namespace: str, name: str) -> bool:
+        """Is room held for an object of that name, of whatever kind? Anybody may ask."""
+        return any((one.key.namespace, one.key.name) == (namespace, name) for one in self.reservations.holds)
+
     def standing(self) -> tuple[tuple[ClusterSnapshot, ...], datetime]:
         """Every cluster with everything charged that is promised, and the time."""
         now = self.look()
@@ -187,9 +191,9 @@ class Desk:
         made = self._hold(request, decision, now)
         before = sum(one.pods for one in self.reservations.of(request.key))
         if before and (made is None or (request.operation == CREATE and made.pods < before)):
-            return self.reservations.less(request.key, decision.fewer)
-        standing = standing.less(request.key, decision.fewer)
-        return standing if made is None else standing.plus(made)
+            return self.reservations.resized(request.key, decision.growth)
+        fewer = {role: pods for role, pods in decision.growth.items() if pods < 0}
+        return standing if made is None else standing.resized(request.key, fewer).plus(made)
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice

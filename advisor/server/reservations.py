@@ -43,6 +43,7 @@ class Hold:
     passed     label set → pods that were there before, or that earlier holds have waited for
     stages     role → stages in which its pods are alive; those of different stages share their room
     begun      have some of the pods come?
+    beyond     role → pods that the object has besides, and that there was no room for
     """
 
     key: Key
@@ -55,6 +56,7 @@ class Hold:
     passed: Counts
     stages: Stages = field(default_factory=dict)
     begun: bool = False
+    beyond: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
@@ -136,13 +138,18 @@ class Reservations:
         """What an object held is free again."""
         return Reservations(tuple(one for one in self.holds if one.key != key)) if self.of(key) else self
 
-    def less(self, key: Key, fewer: Mapping[str, int]) -> Reservations:
-        """So many pods of an object's roles are not to come any more; those that were promised last go first."""
-        if not fewer:
+    def resized(self, key: Key, growth: Mapping[str, int]) -> Reservations:
+        """An object gets so many pods more, by role, without room for them, or fewer: those that came last go first."""
+        own = self.of(key)
+        if not own or not growth:
             return self
-        left = Counter(fewer)
-        cut = [_cut(one, left) if one.key == key else one for one in reversed(self.holds)]
-        return Reservations(tuple(one for one in reversed(cut) if one.pods))
+        beyond = Counter(own[-1].beyond)
+        beyond.update(growth)
+        fewer = Counter({role: -pods for role, pods in beyond.items() if pods < 0})
+        cut = [_cut(one, fewer) if one.key == key else one for one in reversed(self.holds)]
+        left = {role: pods for role, pods in beyond.items() if pods > 0}
+        changed = (replace(one, beyond=left) if one.key == key else one for one in reversed(cut))
+        return Reservations(tuple(one for one in changed if one.pods))
 
     def at(self, now: datetime) -> Reservations:
         """Holds whose time is up are gone."""

@@ -41,8 +41,9 @@ Ask = Callable[[Workload, bool], Advice]
 class Decision:
     """What was decided, and what is said about it; `word` is one of DECISIONS.
 
-    holds  is room held for what fits?
-    fewer  role → pods that room need not be held for any more; `ended`: for none of them
+    holds   is room held for what fits?
+    growth  role → pods that the object gets more than before, or fewer
+    ended   room need not be held for it any more
     """
 
     word: str
@@ -52,7 +53,7 @@ class Decision:
     audit: Mapping[str, str] = field(default_factory=dict)
     advice: Advice | None = None
     holds: bool = True
-    fewer: Mapping[str, int] = field(default_factory=dict)
+    growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
 
 
@@ -67,19 +68,24 @@ def review(
     except InputError as error:
         return unjudged(FAULTY, wording.faulty(error.faults), enforced)
     if asked.workload is None:
-        return Decision(WAVED, fewer=asked.fewer, ended=asked.ended)
+        return Decision(WAVED, growth=asked.growth, ended=asked.ended)
     decision = _decided(ask(asked.workload, asked.additional), asked, enforced)
     if not decision.allowed:
         return decision
     holds = not (asked.replacing or asked.later)
-    return replace(decision, holds=holds, fewer=asked.fewer, ended=asked.ended)
+    return replace(decision, holds=holds, growth=asked.growth, ended=asked.ended)
 
 
 def unjudged(word: str, lines: tuple[str, ...], enforced: Strictness | None) -> Decision:
     """Nothing can be told of the object. It is let in with a word, except where what is unknown is refused."""
     if enforced and enforced.refuse_unknown:
         return Decision(REFUSED, allowed=False, message=wording.together(lines), audit={"decision": REFUSED})
-    return Decision(word, warnings=lines)
+    return Decision(word, warnings=lines, audit={"decision": word})
+
+
+def unscaled(why: str, enforced: Strictness | None) -> Decision:
+    """It gets more pods, of which nobody knows what they need."""
+    return unjudged(UNDECIDED, wording.unscaled(why), enforced)
 
 
 def _decided(advice: Advice, asked: Wanted, enforced: Strictness | None) -> Decision:

@@ -5,11 +5,12 @@ Children of an object that is asked about itself, subresources and updates that 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import plain, reading
+from advisor.definitions import live, plain, reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
@@ -31,7 +32,7 @@ class Wanted:
     additional  the object is there already, and these come on top
     replacing   they take the place of pods that are there, so that a no is not sure and no room is held
     later       they come later, so that no room is held, and only a no for ever is one
-    fewer       role → pods that are not to come any more
+    growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
     """
 
@@ -39,7 +40,7 @@ class Wanted:
     additional: bool = False
     replacing: bool = False
     later: bool = False
-    fewer: Mapping[str, int] = field(default_factory=dict)
+    growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
 
 
@@ -86,18 +87,18 @@ def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
         return Wanted(replace(new, there=True) if more else None, later=True, ended=True)
     if old and old.waits:
         return Wanted(replace(new, there=True), additional=True)
-    fewer = _fewer(old, new)
+    growth = _growth(old, new) if old else {}
     if more is None:
-        return Wanted(fewer=fewer)
+        return Wanted(growth=growth)
     if held.room and not held.begun:
-        return Wanted(new)
-    return Wanted(replace(more, there=True), additional=True, replacing=replacing, fewer=fewer)
+        return Wanted(new, growth=growth)
+    return Wanted(replace(more, there=True), additional=True, replacing=replacing, growth=growth)
 
 
-def _fewer(old: Workload | None, new: Workload) -> dict[str, int]:
-    after = {role.name: role.replicas for role in new.roles}
-    gone = {role.name: role.replicas - after.get(role.name, 0) for role in old.roles} if old else {}
-    return {role: pods for role, pods in gone.items() if pods > 0}
+def _growth(old: Workload, new: Workload) -> dict[str, int]:
+    sizes = Counter({role.name: role.replicas for role in new.roles})
+    sizes.subtract({role.name: role.replicas for role in old.roles})
+    return {role: pods for role, pods in sizes.items() if pods}
 
 
 def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
@@ -107,7 +108,7 @@ def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
     try:
         size.check(found)
         document = Document(found, Source("object", ""), 0, Where("object"))
-        return COMPLETED in reading.states(document, catalog)
+        return COMPLETED in live.states(document, catalog)
     except InputError:
         return False
 
@@ -137,7 +138,7 @@ def _is_known(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
     found = catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind"))
-    return found is not None and not reading.is_scheduled(found)
+    return found is not None and not live.is_scheduled(found)
 
 
 def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:

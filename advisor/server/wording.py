@@ -76,6 +76,10 @@ def together(lines: Iterable[str]) -> str:
     return _cut("; ".join(line.removeprefix(US) for line in lines), TOGETHER)
 
 
+def unscaled(why: str) -> tuple[str, ...]:
+    return _lines([f"whether some cluster has room for more of its pods was not judged: {why}"])
+
+
 def undecided(seconds: float) -> tuple[str, ...]:
     return _lines([f"not decided within {seconds:g} s, so it is let in without advice, and no room is held for it"])
 

@@ -299,6 +299,14 @@ def test_fewer_pods_of_what_has_begun_leave_fewer_to_wait_for() -> None:
         assert here.held == held
 
 
+def test_what_there_was_no_room_for_is_let_go_of_first() -> None:
+    here = fleet_of(4)
+    here.review(creation(deployment(pods=3)))
+    for old, new in ((3, 9), (9, 4), (4, 2)):
+        here.review(change(deployment(pods=old), deployment(pods=new)))
+        assert here.held == min(3, new)
+
+
 def test_fewer_pods_are_never_refused() -> None:
     """Not even where what was promised is not there any more."""
     here = fleet_of(2)

@@ -103,13 +103,21 @@ def test_the_end_of_its_object() -> None:
 
 def test_fewer_pods_are_let_go_of_from_the_last_hold_on() -> None:
     two = Reservations((held({"worker": {"n0": 2}}), held({"worker": {"n1": 1, "n2": 1}})))
-    assert [one.placement for one in two.less(key(), {"worker": 1}).holds] == [
+    assert [one.placement for one in two.resized(key(), {"worker": -1}).holds] == [
         {"worker": {"n0": 2}},
         {"worker": {"n1": 1}},
     ]
-    assert left(two.less(key(), {"worker": 3})) == [1]
-    assert left(two.less(key(), {"worker": 9})) == []
-    assert left(two.less(key("other"), {"worker": 9})) == left(two.less(key(), {"leader": 9})) == [2, 2]
+    assert left(two.resized(key(), {"worker": -3})) == [1]
+    assert left(two.resized(key(), {"worker": -9})) == []
+    for other in (two.resized(key("other"), {"worker": -9}), two.resized(key(), {"leader": -9})):
+        assert left(other) == [2, 2]
+
+
+def test_pods_that_there_was_no_room_for_go_before_those_that_are_held() -> None:
+    grown = Reservations((held({"worker": {"n0": 3}}),)).resized(key(), {"worker": 4}).resized(key(), {"worker": 2})
+    assert left(grown) == [3]
+    assert left(grown.resized(key(), {"worker": -6})) == [3]
+    assert left(grown.resized(key(), {"worker": -5}).resized(key(), {"worker": -2})) == [2]
 
 
 def test_the_arrival_of_all_pods() -> None:
