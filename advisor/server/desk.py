@@ -209,7 +209,7 @@ class Desk:
             now,
             now + timedelta(seconds=self._rules.expiry),
             trial.stages,
-            self._appeared[trial.cluster.name],
+            self._appeared,
         )
 
 

@@ -162,6 +162,19 @@ def test_a_subresource_of_the_same_name_frees_nothing() -> None:
     assert here.held == 2
 
 
+@pytest.mark.parametrize(("before", "held"), [(0, 0), (1, 1)])
+def test_what_lands_in_another_cluster_is_not_waited_for(before: int, held: int) -> None:
+    """Where pods of that name were before, they are of a namesake."""
+    mine, full = [bound(on="u0", labels=MINE, gpu=1)], bound(on="u0", gpu=4)
+    there = [
+        cluster(nodes=nodes(1, "u", gpu=8), pods=[full, *mine * count], name="us") for count in (before, before + 1)
+    ]
+    here = office(cluster(nodes=nodes(2, gpu=8), name="eu"), there[0])
+    assert here.review(creation(job("a"))).audit["cluster"] == "eu"
+    here.read(there[1])
+    assert here.held == held
+
+
 # -- what changes after it was let in ---------------------------------------------------------------------------------
 
 

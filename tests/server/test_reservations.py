@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge
 from advisor.labels import MadeLabel
+from advisor.server.appeared import Appeared
 from advisor.server.reservations import Hold, Key, Reservations, charged, hold
 from tests.builders import GPU, NOON, TEAM, bound, cluster, nodes, placement, quota, shape
 
@@ -165,6 +166,51 @@ def test_pods_on_their_way_out_are_no_arrival() -> None:
     leaving = cluster(nodes=nodes(4, gpu=8), pods=[bound(on="n0", labels=LABELS, gpu=1, terminating=True)])
     leaving = replace(leaving, taken_at=NOON + timedelta(seconds=10))
     assert left(Reservations((held({"worker": {"n0": 1}}),)).seen(leaving)) == [1]
+
+
+# -- what turns up in another cluster ---------------------------------------------------------------------------------
+
+
+def elsewhere(*pods: tuple[str, int], labels: Mapping[str, str] = LABELS, seconds: float = 10) -> ClusterSnapshot:
+    return replace(there(*pods, labels=labels, seconds=seconds), name="elsewhere")
+
+
+def test_pods_that_turn_up_in_another_cluster_are_not_waited_for() -> None:
+    waiting = Reservations((held({"worker": {"n0": 2, "n1": 1}}),))
+    some = waiting.seen(elsewhere(("n3", 1)))
+    assert (left(some), some.holds[0].cluster) == ([2], "here")
+    assert left(some.seen(elsewhere(("n3", 1), seconds=20))) == [2]
+    assert left(some.seen(elsewhere(("n3", 2), ("n0", 1), seconds=20))) == []
+    assert left(some.seen(there(("n0", 2), seconds=20))) == []
+
+
+def test_pods_that_were_in_another_cluster_before_are_those_of_a_namesake() -> None:
+    """And so are those that come there later."""
+    before = {name: Appeared(one) for name, one in (("here", EMPTY), ("elsewhere", elsewhere(("n0", 1), seconds=0)))}
+    pods = {"worker": shape(gpu=1, labels=LABELS)}
+    one = hold(key(), EMPTY, placement(worker={"n0": 2}), pods, (), NOON, LATER, appeared=before)
+    assert left(Reservations((one,)).seen(elsewhere(("n0", 5)))) == [2]
+    assert left(Reservations((one,)).seen(there(("n0", 1)))) == [1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "mine"),
+    [({"app": "train"}, True), ({"app": "ml", "job": "train"}, True), ({"app": "ml", "job": "train-2"}, False)],
+)
+def test_in_another_cluster_a_label_has_to_bear_its_name(labels: Mapping[str, str], mine: bool) -> None:
+    """Pods that are only alike may be those of anybody."""
+    common = {"app": labels["app"]}
+    assert (
+        left(Reservations((held({"worker": {"n0": 1}}, labels=common),)).seen(elsewhere(("n0", 1), labels=labels)))
+    ) == ([] if mine else [1])
+
+
+def test_who_is_promised_the_room_comes_first() -> None:
+    """Both are named alike; the pods that come are those of the one that is expected there."""
+    strayed = held({"worker": {"n0": 1}})
+    expected = replace(held({"worker": {"n0": 1}}), cluster="elsewhere", passed={})
+    seen = Reservations((strayed, expected)).seen(elsewhere(("n0", 1)))
+    assert [one.cluster for one in seen.holds] == ["here"]
 
 
 # -- whose pods they are ----------------------------------------------------------------------------------------------
