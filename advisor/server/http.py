@@ -43,7 +43,8 @@ PATIENCE = 30.0
 class Doors:
     """What the handlers need. `deciding` is an executor of one thread; `placing` and `looking` may have more.
 
-    `find` looks at objects of the management cluster; None: it cannot be asked.
+    `find` looks at objects of the management cluster; None: it cannot be asked. `certificate_fault` says what is wrong
+    with the certificate at a time.
     """
 
     desk: Desk
@@ -55,6 +56,7 @@ class Doors:
     placing: Executor
     looking: Executor
     find: Find | None
+    certificate_fault: Callable[[datetime], str]
     clock: Callable[[], datetime]
 
     def application(self) -> Starlette:
@@ -178,8 +180,9 @@ class Doors:
         return PlainTextResponse("ok")
 
     async def _readyz(self, asked: Request) -> Response:
-        reason = states.unready(self.snapshots.latest())
-        return PlainTextResponse(reason or "ok", 503 if reason else 200)
+        latest, now = self.snapshots.latest(), self.clock()
+        reason = states.unready(latest, self.certificate_fault(now))
+        return PlainTextResponse(reason or states.ready(latest, now, self.rules.max_age), 503 if reason else 200)
 
     async def _metrics(self, asked: Request) -> Response:
         now = self.clock()

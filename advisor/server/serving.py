@@ -50,7 +50,7 @@ def serve(config: Config, sources: tuple[Source, ...], rules: Rules, find: Find 
     store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look))
     desk = Desk(store, rules, now)
     looking = ThreadPoolExecutor(LOOKS, "looking")
-    doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, looking, find, now)
+    doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, looking, find, pair.fault, now)
     logs.say("listening", address=config.address, port=door.getsockname()[1], clusters=[one.name for one in sources])
     store.start()
     try:

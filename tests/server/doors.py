@@ -25,9 +25,18 @@ def doors(
     strictness: Strictness | None = None,
 ) -> Doors:
     rules = Rules(CATALOG, gpus(), strictness=strictness or Strictness())
-    metrics = Metrics()
     return Doors(
-        here.desk, here.snapshots, rules, deadline, metrics, threads, threads, looking or threads, find, here.clock
+        desk=here.desk,
+        snapshots=here.snapshots,
+        rules=rules,
+        deadline=deadline,
+        metrics=Metrics(),
+        deciding=threads,
+        placing=threads,
+        looking=looking or threads,
+        find=find,
+        certificate_fault=lambda now: "",
+        clock=here.clock,
     )
 
 
