@@ -42,7 +42,7 @@ def scaled() -> Iterator[tuple[str, str]]:
             yield entry.kind.group, f"{entry.kind.kind.lower()}s"
 
 
-SCALED = set(scaled())
+SCALED = set(scaled()) - CHILDREN
 """Kinds of the catalogue with a subresource `scale`."""
 
 

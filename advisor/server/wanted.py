@@ -74,6 +74,8 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wan
         return NOTHING
     if new.faults:
         raise InputError.of(new.faults)
+    if new.is_open:
+        return Wanted(new, additional=request.operation != CREATE, later=new.waits)
     if request.operation == CREATE:
         return Wanted(new if new.pods else None, later=new.waits)
     return _changed(_before(request, catalog), new, held)
@@ -167,7 +169,7 @@ def _before(request: Request, catalog: Catalog) -> Workload | None:
         old = _workload(request.old, request, catalog) if request.old else None
     except InputError:
         return None
-    return None if old is None or old.faults else old
+    return None if old is None or old.faults or old.is_open else old
 
 
 def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
