@@ -158,7 +158,8 @@ class Role:
     """Pods that are interchangeable: `replicas` of one template.
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
-    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known).
+    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
+    multiples of `step`; 0: by itself their number never changes.
     """
 
     name: str
@@ -172,6 +173,7 @@ class Role:
     injected: bool = False
     stage: Stage = (0, 0)
     topology: tuple[TopologyRequest, ...] = ()
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)

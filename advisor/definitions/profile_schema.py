@@ -36,6 +36,7 @@ class RoleRule(_Model):
     replicas     pods that the controller creates at start; else the definition's scale
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
+    step         its pods come in multiples of this number; 0: by itself their number never changes; else 1
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
@@ -54,6 +55,7 @@ class RoleRule(_Model):
     replicas: Jq | None = None
     minimum: Jq | None = None
     maximum: Jq | None = None
+    step: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
