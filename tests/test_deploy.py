@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor import files
+from advisor import cli, files
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.kube import schema as cluster_schema
@@ -122,3 +128,43 @@ def test_the_configuration_can_be_used_and_fits_the_deployment() -> None:
 def test_every_manifest_is_part_of_the_whole() -> None:
     whole = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]
     assert sorted([*whole, "kustomization.yaml"]) == sorted(path.name for path in FOLDER.glob("*.yaml"))
+
+
+# -- the image --------------------------------------------------------------------------------------------------------
+
+ROOT = FOLDER.parents[1]
+
+
+def lines(word: str) -> list[list[str]]:
+    """The arguments of an instruction of the Dockerfile, wherever it stands."""
+    found = (line.split() for line in (ROOT / "deploy" / "Dockerfile").read_text().splitlines())
+    return [words[1:] for words in found if words[:1] == [word]]
+
+
+def test_the_image_is_built_from_what_is_copied_by_name(tmp_path: Path) -> None:
+    """As its builder does it: nothing but these files is there, and nothing is fetched."""
+    for *sources, target in (words for words in lines("COPY") if not words[0].startswith("--from")):
+        for source in sources:
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / source, tmp_path / target)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "made", "."]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    (wheel,) = (tmp_path / "made").glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {
+        f"advisor/catalog/{path.relative_to(ROOT / 'catalog')}" for path in (ROOT / "catalog").rglob("*.*")
+    } <= names
+    assert {str(path.relative_to(ROOT)) for path in (ROOT / "advisor").rglob("*.json")} <= names
+
+
+def test_the_image_runs_as_the_deployment_has_it() -> None:
+    spec = one("Deployment")["spec"]["template"]["spec"]
+    user = spec["securityContext"]
+    assert lines("USER") == [[f"{user['runAsUser']}:{user['runAsGroup']}"]]
+    (entry,) = lines("ENTRYPOINT")
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert json.loads(" ".join(entry))[0] in scripts
+    (container,) = spec["containers"]
+    assert container["args"][0] in cli.cli.commands
