@@ -28,12 +28,15 @@ from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import NOTHING_HELD, Held
 from advisor.trial import Trial
 from advisor.verdict import Placement
-from advisor.workload import Workload
+from advisor.workload import Reference, Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What stays the same from one decision to the next; times are seconds."""
+    """What stays the same from one decision to the next; times are seconds.
+
+    `referred`: kinds of objects to which workloads refer, read with every snapshot.
+    """
 
     catalog: Catalog
     accelerators: Accelerators
@@ -43,6 +46,7 @@ class Rules:
     assume_namespaces: frozenset[str] = frozenset()
     max_age: float = 60.0
     expiry: float = 300.0
+    referred: tuple[Reference, ...] = ()
 
 
 class Ticket:
@@ -122,7 +126,9 @@ class Desk:
         """
         now = self.look()
         own = self.reservations.of(request.key)
-        held = Held(bool(own), any(one.begun for one in own)) if request.operation == UPDATE else NOTHING_HELD
+        held = NOTHING_HELD
+        if own and request.operation == UPDATE:
+            held = Held(room=True, begun=any(one.begun for one in own), cluster=own[-1].cluster)
         pending = held.room and not held.begun
         standing = self.reservations
         if (request.operation in (CREATE, DELETE) or pending) and not request.subresource:
@@ -130,7 +136,7 @@ class Desk:
         strictness = self._rules.strictness if enforced else None
         home = frozenset(one.cluster for one in own) if request.operation == UPDATE else frozenset()
         asking = _Asking(self, standing, home, now, ticket)
-        decision = review(request, self._rules.catalog, asking.ask, strictness, held)
+        decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
@@ -160,7 +166,7 @@ class Desk:
         )
 
     def advice(self, workload: Workload, question: Question, ticket: Ticket) -> Advice:
-        trials = {cluster.name: Trial(workload, cluster, question) for cluster in question.clusters}
+        trials = {one.name: Trial(workload.on(one.name), one, question) for one in question.clusters}
         answer = explain.tell(decide(workload, trials, question, _Awaited(self._memo, ticket)))
         return Advice(answer, trials[answer.choice.cluster] if answer.choice else None)
 
@@ -215,12 +221,14 @@ class Desk:
 
 def _homes(workload: Workload, clusters: tuple[ClusterSnapshot, ...]) -> frozenset[str]:
     """Clusters where pods are that look like those of the workload."""
+    return frozenset(cluster.name for cluster in clusters if _is_home(workload.on(cluster.name), cluster))
+
+
+def _is_home(workload: Workload, cluster: ClusterSnapshot) -> bool:
     wanted = [set(role.template.labels) for role in workload.roles if role.template.labels]
-    return frozenset(
-        cluster.name
-        for cluster in clusters
+    return any(
+        pods.namespace == workload.namespace and any(labels <= set(pods.labels) for labels in wanted)
         for pods in cluster.pods
-        if pods.namespace == workload.namespace and any(labels <= set(pods.labels) for labels in wanted)
     )
 
 
@@ -234,9 +242,12 @@ class _Asking:
     now: datetime
     ticket: Ticket
 
+    def clusters(self) -> tuple[ClusterSnapshot, ...]:
+        return self.desk.snapshots(self.standing, self.now)
+
     def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        clusters = self.desk.snapshots(self.standing, self.now)
+        clusters = self.clusters()
         home = self.home or (_homes(workload, clusters) if additional else frozenset())
         clusters = tuple(one for one in clusters if not home or one.name in home)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)

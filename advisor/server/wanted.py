@@ -6,17 +6,21 @@ Children of an object that is asked about itself, subresources and updates that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import live, plain, reading
+from advisor.cluster import ClusterSnapshot
+from advisor.definitions import live, plain, reading, variants
 from advisor.definitions.catalog import Catalog
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import size
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import GangGroup, PodTemplate, Role, Workload
+
+Clusters = Callable[[], Sequence[ClusterSnapshot]]
 
 SYSTEM, ANYBODY = "system:", "system:anonymous"
 """What the names of components and of service accounts begin with, and the one of these that is nobody."""
@@ -49,19 +53,21 @@ NOTHING = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held for the object of a request: `room` for pods, of which some have `begun` to come."""
+    """What is held for the object of a request: `room` for pods on a cluster, of which some have `begun` to come."""
 
     room: bool = False
     begun: bool = False
+    cluster: str = ""
 
 
 NOTHING_HELD = Held()
 
 
-def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wanted:
+def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, clusters: Clusters = lambda: ()) -> Wanted:
     """Raises InputError for an object that cannot be read.
 
-    Where room is held and no pod has come, the object is asked about as if it were new.
+    Where room is held and no pod has come, the object is asked about as if it were new. `clusters`: where objects are
+    looked up to which the object refers.
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
@@ -69,35 +75,75 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wan
         return Wanted(ended=True)
     if _is_the_same(request) or _is_child(request, catalog):
         return NOTHING
-    new = _workload(request.object, request, catalog)
+    new = _workload(request.object, request, catalog, clusters)
     if new is None:
         return NOTHING
     if new.faults:
         raise InputError.of(new.faults)
-    if new.is_open:
-        return Wanted(new, additional=request.operation != CREATE, later=new.waits)
     if request.operation == CREATE:
-        return Wanted(new if new.pods else None, later=new.waits)
-    return _changed(_before(request, catalog), new, held)
+        return Wanted(new if _has_pods_anywhere(new) else None, later=new.waits)
+    return _changed(_before(request, catalog, clusters), new, held)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
-    if not new.pods:
+    if not _has_pods_anywhere(new):
         return Wanted(ended=True)
-    more, replacing = _more(old, new)
+    more, replacing = _on_top(old, new)
     if new.waits:
-        return Wanted(replace(new, there=True) if more else None, later=True, ended=True)
+        return Wanted(_there(new) if more else None, later=True, ended=True)
     if old and old.waits:
-        return Wanted(replace(new, there=True), additional=True)
-    growth = _growth(old, new) if old else {}
+        return Wanted(_there(new), additional=True)
+    growth = _growth(old.on(held.cluster), new.on(held.cluster)) if old else {}
     if more is None:
         return Wanted(growth=growth)
     if held.room and not held.begun:
         return Wanted(new, growth=growth)
-    return Wanted(replace(more, there=True), additional=True, replacing=replacing, growth=growth)
+    return Wanted(_there(more), additional=True, replacing=replacing, growth=growth)
+
+
+def _there(workload: Workload) -> Workload:
+    return workload.each(lambda one: replace(one, there=True))
+
+
+def _everywhere(workload: Workload) -> Mapping[str, Workload]:
+    """What it is in every cluster; the same in all of them (""), where that hangs on nothing of theirs."""
+    return workload.variants or {"": workload}
+
+
+def _has_pods_anywhere(workload: Workload) -> bool:
+    return any(map(_may_have_pods, _everywhere(workload).values()))
+
+
+def _may_have_pods(workload: Workload) -> bool:
+    return bool(workload.pods or workload.is_open or workload.faults)
+
+
+def _is_known(workload: Workload) -> bool:
+    return not (workload.is_open or workload.faults)
+
+
+def _on_top(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
+    """The pods that come on top of those that are there, in each cluster; None where there are none.
+
+    With them: do some take the place of others?
+    """
+    more: dict[str, Workload] = {}
+    replacing = False
+    for name, one in _everywhere(new).items():
+        before = old.on(name) if old else None
+        added, exchanged = (
+            (one, False) if not _is_known(one) else _more(before if before and _is_known(before) else None, one)
+        )
+        more[name] = added or replace(one, roles=(), groups=(), min_available=None)
+        replacing |= exchanged
+    if not any(map(_may_have_pods, more.values())):
+        return None, False
+    return replace(new, variants=more) if new.variants else more[""], replacing
 
 
 def _growth(old: Workload, new: Workload) -> dict[str, int]:
+    if not (_is_known(old) and _is_known(new)):
+        return {}
     sizes = Counter({role.name: role.replicas for role in new.roles})
     sizes.subtract({role.name: role.replicas for role in old.roles})
     return {role: pods for role, pods in sizes.items() if pods}
@@ -125,7 +171,8 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_child(request: Request, catalog: Catalog) -> bool:
-    """Does the controller of an object of a known kind look after it? Then that object was asked about.
+    """Does the controller of a known kind look after it, or one of what such a controller makes? Then an object of that
+    kind was asked about.
 
     Anybody may write down an owner, so it is believed of components and service accounts alone, which controllers are.
     """
@@ -133,22 +180,33 @@ def _is_child(request: Request, catalog: Catalog) -> bool:
         return False
     metadata = request.object.get("metadata") if request.object else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    return isinstance(owners, list) and any(_is_known(owner, catalog) for owner in owners)
+    return isinstance(owners, list) and any(_is_of_ours(owner, catalog) for owner in owners)
 
 
-def _is_known(owner: Any, catalog: Catalog) -> bool:
+def _is_of_ours(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
-    found = catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind"))
-    return found is not None and not live.is_scheduled(found)
+    version, kind = plain.text(owner, "apiVersion"), plain.text(owner, "kind")
+    found = catalog.find(version, kind)
+    if found is None:
+        return (version.rpartition("/")[0], kind) in catalog.made
+    return not live.is_scheduled(found)
 
 
-def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
+def _workload(
+    found: Mapping[str, Any] | None, request: Request, catalog: Catalog, clusters: Clusters
+) -> Workload | None:
     """None for kinds without a definition. Raises InputError also for what would take too long."""
     size.check(found)
     document = Document(found, Source("object", ""), 0, Where("object"))
-    read = reading.read([document], catalog, request.namespace or "default")
-    return next((_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads), None)
+
+    def again(held: InCluster) -> Sequence[Workload]:
+        read = reading.read([document], catalog, request.namespace or "default", in_cluster=held)
+        return tuple(_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads)
+
+    first = again(NOTHING_LOOKED_UP)
+    open_ones = variants.sought(first)
+    return next(iter(variants.on_clusters(first, again, clusters()) if open_ones else first), None)
 
 
 def _anywhere(workload: Workload, found: Mapping[str, Any] | None) -> Workload:
@@ -163,13 +221,13 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
     return replace(template, labels=tuple((key, value) for key, value in template.labels if value != uid))
 
 
-def _before(request: Request, catalog: Catalog) -> Workload | None:
+def _before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
     """What was placed until now; None where that cannot be told, so that all of the new one is asked about."""
     try:
-        old = _workload(request.old, request, catalog) if request.old else None
+        old = _workload(request.old, request, catalog, clusters) if request.old else None
     except InputError:
         return None
-    return None if old is None or old.faults or old.is_open else old
+    return None if old is None or old.faults else old
 
 
 def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
