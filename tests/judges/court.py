@@ -1,0 +1,98 @@
+"""The courts: which kinds are tried together, under which controllers, on a server of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.judges.bench import Bench
+from tests.judges.controllers import jobset, kubernetes, lws
+from tests.judges.kubelet import Kubelet
+from tests.judges.manifests import Kind, Manifest
+from tests.judges.trial import QUIET, Trial, Verdict
+from tests.servers import build
+from tests.servers.pool import Fleet, Pool
+
+DISABLED = ("ServiceAccount", "TaintNodesByCondition", "DefaultTolerationSeconds", "PodTopologyLabels")
+"""Admission that changes pods by what the cluster is like: the manifest knows nothing of it."""
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A folder of `tests/servers`, the module whose version counts, and how it is started."""
+
+    name: str
+    module: str
+    start: Callable[[Bench], None]
+
+    @property
+    def version(self) -> str:
+        return build.source(self.name, self.module).version
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """`controllers` beside kube-controller-manager, in the order in which they are started; the last one is judge."""
+
+    kinds: tuple[Kind, ...]
+    controllers: tuple[Controller, ...]
+    quiet: float = QUIET
+
+    @property
+    def judge(self) -> Controller:
+        return self.controllers[-1]
+
+
+KUBERNETES = Controller("kubernetes", "k8s.io/kubernetes", kubernetes.start)
+JOBSET = Controller("jobset", jobset.MODULE, jobset.start)
+LWS = Controller("lws", lws.MODULE, lws.start)
+
+COURTS: Mapping[str, Court] = {
+    "kubernetes": Court(
+        kinds=(
+            Kind("pod", "v1", "Pod"),
+            Kind("job", "batch/v1", "Job"),
+            Kind("cronjob", "batch/v1", "CronJob"),
+            Kind("deployment", "apps/v1", "Deployment"),
+            Kind("statefulset", "apps/v1", "StatefulSet"),
+        ),
+        controllers=(KUBERNETES,),
+    ),
+    "jobset": Court((Kind("jobset", "jobset.x-k8s.io/v1alpha2", "JobSet"),), (KUBERNETES, JOBSET)),
+    "lws": Court((Kind("leaderworkerset", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),), (KUBERNETES, LWS)),
+}
+
+
+class Session:
+    """A court while it sits: everything runs, and all of its manifests are tried, several at once."""
+
+    def __init__(self, pool: Pool, court: Court, manifests: Sequence[Manifest], folder: Path) -> None:
+        self._pool, self._court = pool, court
+        self._fleet: Fleet = pool.lend("main", disabled_plugins=DISABLED, more=("--allow-privileged=true",))
+        self.server = self._fleet["main"]
+        for controller in court.controllers:
+            controller.start(Bench(self.server, controller.name, folder))
+        self._kubelet = Kubelet(self.server)
+        self._threads = ThreadPoolExecutor(AT_ONCE)
+        self._verdicts: dict[str, Future[Verdict]] = {
+            manifest.name: self._threads.submit(self._try, manifest, f"trial-{number}")
+            for number, manifest in enumerate(manifests)
+        }
+
+    def _try(self, manifest: Manifest, namespace: str) -> Verdict:
+        return Trial(self.server, manifest, namespace, self._court.quiet).held()
+
+    @property
+    def judge(self) -> Controller:
+        return self._court.judge
+
+    def verdict(self, manifest: Manifest) -> Verdict:
+        return self._verdicts[manifest.name].result()
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._kubelet.close()
+        self._pool.take_back(self._fleet)

@@ -1,0 +1,144 @@
+"""Which manifests are tried: those of the shared corpus, and the examples of our own catalogue.
+
+A corpus file is taken as it is, but for the repairs that `repairs.yaml` names. Beside that every object gets a
+namespace of the test's own and is to start now: nobody here would ever let it out of a queue, and a schedule comes
+every minute.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from advisor import files
+from advisor.definitions import reading
+from advisor.definitions.catalog import builtin_folder
+from advisor.files import Document, Source
+from tests import corpus
+
+HERE = Path(__file__).parent
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SAMPLE = 3
+"""Manifests of each kind in a run that does not ask for all of them."""
+CLUSTERS_OWN = ("Namespace", "LimitRange", "ResourceQuota", "CustomResourceDefinition")
+"""What belongs to a cluster and not to the workload: it would change the pods of others, or of this one, on the way."""
+
+QUEUED = (("spec",), ("spec", "runPolicy"), ("spec", "jobTemplate", "spec"))
+"""Where an object waits for a queue (`suspend`), or for the controller of another cluster (`managedBy`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of workload: its folder in the corpus, and what every manifest of it holds as text."""
+
+    folder: str
+    api_version: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.api_version}"
+
+    def is_in(self, text: str) -> bool:
+        """By the lines alone: there are hundreds of files, and most of them are not wanted in a run."""
+        stated = {"apiVersion": self.api_version, "kind": self.name}
+        lines = (rf"^[ -]*{key}: *[\"']?{re.escape(value)}[\"']?\s*(#.*)?$" for key, value in stated.items())
+        return all(re.search(line, text, re.MULTILINE) for line in lines)
+
+    def fits(self, obj: Mapping[str, Any]) -> bool:
+        return (obj.get("apiVersion"), obj.get("kind")) == (self.api_version, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One file of the corpus, repaired, or one example of the catalogue."""
+
+    name: str
+    kind: Kind
+    text: str
+
+    def documents(self) -> list[Document]:
+        """Every object; those of a List one by one."""
+        text = "\n---\n".join([self.text, *map(json.dumps, repairs().get(self.name, {}).get("add", ()))])
+        found = reading.members(files.documents(Source(self.name, text)))
+        return [one for one in found if one.data["kind"] not in CLUSTERS_OWN]
+
+
+def mended(name: str, text: str) -> str:
+    for old, new in repairs().get(name, {}).get("replace", ()):
+        if old not in text:
+            raise LookupError(f"repairs.yaml: {old!r} does not stand in {name}")
+        text = text.replace(old, new)
+    return text
+
+
+@cache
+def argued() -> dict[str, list[dict[str, str]]]:
+    """Manifest → differences (`text`) that the source of the controller explains (`source`, `why`)."""
+    return yaml.safe_load((HERE / "argued.yaml").read_text()) or {}
+
+
+@cache
+def repairs() -> dict[str, Any]:
+    """Manifest → what has to be mended before a controller takes it (`replace`, `add`), and why."""
+    return yaml.safe_load((HERE / "repairs.yaml").read_text()) or {}
+
+
+def of(kind: Kind) -> list[Manifest]:
+    """Our own examples, then the files of the corpus."""
+    return [*_examples(kind), *_files(kind)]
+
+
+def _examples(kind: Kind) -> Iterator[Manifest]:
+    for path in sorted(builtin_folder().glob("*.yaml")):
+        for document in yaml.load_all(path.read_text(), LOADER):
+            for example in _stated(document):
+                if kind.fits(example["manifest"]):
+                    yield Manifest(f"catalog/{path.stem}: {example['name']}", kind, json.dumps(example["manifest"]))
+
+
+def _stated(document: Any) -> Sequence[Mapping[str, Any]]:
+    if not isinstance(document, dict) or document.get("kind") != "PlacementProfile":
+        return ()
+    stated: Sequence[Mapping[str, Any]] = document["spec"].get("examples", ())
+    return stated
+
+
+def _files(kind: Kind) -> Iterator[Manifest]:
+    for path in corpus.expected(kind.folder):
+        stem = path.name.removesuffix(".expected.yaml")
+        name = f"{kind.folder}/{stem}"
+        text = mended(name, path.with_name(f"{stem}.yaml").read_text())
+        if kind.is_in(text):
+            yield Manifest(name, kind, text)
+
+
+def placed(documents: Sequence[Document], namespace: str) -> list[Document]:
+    """The objects in a namespace of ours (one for each that the manifest names), to be started at once."""
+    stated = {document.data["metadata"].get("namespace") for document in documents}
+    names = {name: namespace if n == 0 else f"{namespace}-{n}" for n, name in enumerate(sorted(stated, key=str))}
+    return [replace(document, data=_let_in(document.data, names)) for document in documents]
+
+
+def _let_in(given: Mapping[str, Any], names: Mapping[str | None, str]) -> dict[str, Any]:
+    data = deepcopy(dict(given))
+    data["metadata"]["namespace"] = names[data["metadata"].get("namespace")]
+    for steps in QUEUED:
+        part: Any = data
+        for step in steps:
+            part = part.get(step) if isinstance(part, dict) else None
+        if not isinstance(part, dict):
+            continue
+        if part.get("suspend") is True:
+            part["suspend"] = False
+        part.pop("managedBy", None)
+    if "schedule" in (data.get("spec") or {}):
+        data["spec"]["schedule"] = "* * * * *"
+    return data
