@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.judges.bench import Bench
-from tests.judges.controllers import jobset, kubernetes, lws
+from tests.judges.controllers import jobset, kuberay, kubernetes, lws
 from tests.judges.kubelet import Kubelet
 from tests.judges.manifests import Kind, Manifest
 from tests.judges.trial import QUIET, Trial, Verdict
@@ -48,6 +48,7 @@ class Court:
 
 KUBERNETES = Controller("kubernetes", "k8s.io/kubernetes", kubernetes.start)
 JOBSET = Controller("jobset", jobset.MODULE, jobset.start)
+KUBERAY = Controller("kuberay", kuberay.MODULE, kuberay.start)
 LWS = Controller("lws", lws.MODULE, lws.start)
 
 COURTS: Mapping[str, Court] = {
@@ -63,6 +64,10 @@ COURTS: Mapping[str, Court] = {
     ),
     "jobset": Court((Kind("jobset", "jobset.x-k8s.io/v1alpha2", "JobSet"),), (KUBERNETES, JOBSET)),
     "lws": Court((Kind("leaderworkerset", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),), (KUBERNETES, LWS)),
+    "kuberay": Court(
+        kinds=(Kind("raycluster", "ray.io/v1", "RayCluster"), Kind("rayjob", "ray.io/v1", "RayJob")),
+        controllers=(KUBERNETES, KUBERAY),
+    ),
 }
 
 
