@@ -5,6 +5,8 @@ other labels than the controller gives is a difference too. Then everything that
 role says. What is left out, and why:
 
 - node name, priority and status: they come from the scheduler and from the cluster's classes;
+- a service account that the manifest does not name: the controller makes it before the pods;
+- the devices that a claim asks for: they stand in another object than the pod;
 - claims of volumes that are made with the workload: it has them as a doubt (`Workload.unmodelled`);
 - the selector or the affinity by which a controller keeps a topology that the role states as such (`Role.topology`).
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -52,18 +54,27 @@ class Seen:
         return self.pod["metadata"].get("labels") or {}
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a comparison must know of the whole: the definition's components, and whether volumes come with the pods."""
+
+    components: frozenset[str]
+    makes_volumes: bool
+
+
 def differences(workload: Workload, found: Found, data: Mapping[str, Any], pods: Sequence[Object]) -> list[str]:
     """What the controller made otherwise than we say; nothing where both agree."""
     if workload.faults:
         return [f"we refuse it: {fault}" for fault in workload.faults]
     said: list[str] = []
-    doubted = any("volumes" in one.text for one in workload.unmodelled)
+    components = frozenset(component.name for component in found.entry.definition.components)
+    terms = Terms(components, any("volumes" in one.text for one in workload.unmodelled))
     seen = [_seen(pod, workload, found, data, said) for pod in pods]
     left = list(seen)
-    for role, own in _by_role(workload.roles, left, doubted):
+    for role, own in _by_role(workload.roles, left, terms):
         if len(own) != role.replicas:
             said.append(f"{role.name}: we say {role.replicas} pods, there are {len(own)}")
-        said += dict.fromkeys(f"{role.name}: {text}" for one in own for text in _of_pod(role, one, doubted))
+        said += dict.fromkeys(f"{role.name}: {text}" for one in own for text in _of_pod(role, one, terms))
         said += [f"{role.name}: {text}" for text in _of_made(role, own)]
     said += [f"pod {one.name} is of no role of ours ({one.component or 'no component'} {one.instance})" for one in left]
     said += _shared(workload.roles, seen)
@@ -83,36 +94,38 @@ def _seen(pod: Object, workload: Workload, found: Found, data: Mapping[str, Any]
         return Seen(pod)
 
 
-def _by_role(roles: Sequence[Role], left: list[Seen], doubted: bool) -> Iterator[tuple[Role, list[Seen]]]:
+def _by_role(roles: Sequence[Role], left: list[Seen], terms: Terms) -> Iterator[tuple[Role, list[Seen]]]:
     """Each role with its pods, which are taken from those that are left.
 
     Where several roles share an instance, and for pods that no component knows, likeness decides.
     """
     for role in roles:
-        home = _home(role)
+        home = _home(role, terms)
         mine = [one for one in left if (one.component, one.instance) == home]
-        rivals = [other for other in roles if other is not role and _home(other) == home]
+        rivals = [other for other in roles if other is not role and _home(other, terms) == home]
         if rivals:
-            mine = [one for one in mine if not list(_of_pod(role, one, doubted))][: role.replicas]
+            mine = [one for one in mine if not list(_of_pod(role, one, terms))][: role.replicas]
         for one in mine:
             left.remove(one)
         yield role, mine
 
 
-def _home(role: Role) -> tuple[str, str]:
-    return ("", "") if role.injected else (role.component, role.instance)
+def _home(role: Role, terms: Terms) -> tuple[str, str]:
+    """Where the selectors should place its pods: nowhere, if they are added and the definition has no name for them."""
+    return ("", "") if role.injected and role.component not in terms.components else (role.component, role.instance)
 
 
-def _of_pod(role: Role, one: Seen, made_claims: bool) -> Iterator[str]:
+def _of_pod(role: Role, one: Seen, terms: Terms) -> Iterator[str]:
     keys = {request.key for request in role.topology}
     yield from (f"topology {key}: the pod is not kept in one domain" for key in sorted(keys) if not _kept(one.pod, key))
     pod = without_domains(one.pod, keys)
     ours = role.template.as_pod().with_pod_level()
     theirs = templates.template(pod, pod["metadata"]["namespace"]).as_pod().with_pod_level()
+    named = APART if ours.service_account else (*APART, "service_account")
     for field in fields(PodTemplate):
-        if field.name not in APART:
+        if field.name not in named:
             yield from _unlike(field.name, getattr(ours, field.name), getattr(theirs, field.name))
-    claims = tuple(claim for claim in theirs.volume_claims if claim in ours.volume_claims or not made_claims)
+    claims = tuple(claim for claim in theirs.volume_claims if claim in ours.volume_claims or not terms.makes_volumes)
     yield from _unlike("volume_claims", ours.volume_claims, claims)
     yield from _lost("annotations", dict(ours.annotations), dict(theirs.annotations))
     yield from _lost("labels", dict(ours.labels), one.labels)
@@ -142,6 +155,8 @@ def without_domains(pod: Object, keys: Collection[str]) -> Object:
 
 
 def _unlike(name: str, ours: Any, theirs: Any) -> Iterator[str]:
+    if name == "device_claims":
+        ours = tuple(replace(claim, devices=None, shared=False) for claim in ours)
     if _plain(ours) != _plain(theirs):
         yield f"{name}: we say {_plain(ours)}, the pod has {_plain(theirs)}"
 

@@ -59,13 +59,18 @@ COURTS: Mapping[str, Court] = {
             Kind("cronjob", "batch/v1", "CronJob"),
             Kind("deployment", "apps/v1", "Deployment"),
             Kind("statefulset", "apps/v1", "StatefulSet"),
+            Kind("replicaset", "apps/v1", "ReplicaSet"),
         ),
         controllers=(KUBERNETES,),
     ),
     "jobset": Court((Kind("jobset", "jobset.x-k8s.io/v1alpha2", "JobSet"),), (KUBERNETES, JOBSET)),
     "lws": Court((Kind("leaderworkerset", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),), (KUBERNETES, LWS)),
     "kuberay": Court(
-        kinds=(Kind("raycluster", "ray.io/v1", "RayCluster"), Kind("rayjob", "ray.io/v1", "RayJob")),
+        kinds=(
+            Kind("raycluster", "ray.io/v1", "RayCluster"),
+            Kind("rayjob", "ray.io/v1", "RayJob"),
+            Kind("rayservice", "ray.io/v1", "RayService"),
+        ),
         controllers=(KUBERNETES, KUBERAY),
     ),
 }

@@ -66,8 +66,7 @@ class Manifest:
 
     def documents(self) -> list[Document]:
         """Every object; those of a List one by one."""
-        text = "\n---\n".join([self.text, *map(json.dumps, repairs().get(self.name, {}).get("add", ()))])
-        found = reading.members(files.documents(Source(self.name, text)))
+        found = reading.members(files.documents(Source(self.name, self.text)))
         return [one for one in found if one.data["kind"] not in CLUSTERS_OWN]
 
 
@@ -101,7 +100,8 @@ def _examples(kind: Kind) -> Iterator[Manifest]:
         for document in yaml.load_all(path.read_text(), LOADER):
             for example in _stated(document):
                 if kind.fits(example["manifest"]):
-                    yield Manifest(f"catalog/{path.stem}: {example['name']}", kind, json.dumps(example["manifest"]))
+                    objects = [*example.get("with", ()), example["manifest"]]
+                    yield Manifest(f"catalog/{path.stem}: {example['name']}", kind, _text(objects))
 
 
 def _stated(document: Any) -> Sequence[Mapping[str, Any]]:
@@ -116,8 +116,13 @@ def _files(kind: Kind) -> Iterator[Manifest]:
         stem = path.name.removesuffix(".expected.yaml")
         name = f"{kind.folder}/{stem}"
         text = mended(name, path.with_name(f"{stem}.yaml").read_text())
+        added = repairs().get(name, {}).get("add", ())
         if kind.is_in(text):
-            yield Manifest(name, kind, text)
+            yield Manifest(name, kind, f"{_text(added)}\n---\n{text}")
+
+
+def _text(objects: Sequence[Any]) -> str:
+    return "\n---\n".join(map(json.dumps, objects))
 
 
 def placed(documents: Sequence[Document], namespace: str) -> list[Document]:

@@ -141,9 +141,10 @@ class Trial:
                 yield self._finding(workload.name, len(own), compare.differences(workload, entry, data, own))
 
     def _finding(self, name: str, found: int, said: list[str]) -> Finding:
-        known = {one["text"]: f"{one['text']}; {one['source']}: {one['why']}" for one in self._argued}
-        argued = tuple(known[text] for text in said if text in known)
-        return Finding(self._manifest.kind, name, found, tuple(text for text in said if text not in known), argued)
+        known = {text: one for one in self._argued for text in said if text.startswith(one["text"])}
+        argued = (f"{one['text']} {one['source']}: {one['why']}" for one in known.values())
+        differences = tuple(text for text in said if text not in known)
+        return Finding(self._manifest.kind, name, found, differences, tuple(dict.fromkeys(argued)))
 
     def _events(self) -> Iterator[str]:
         """What went wrong on the way, for whoever reads a difference."""
