@@ -31,6 +31,21 @@ class Bench:
         """The custom resources in these files."""
         crds.install(self.server.api, [one for file in files for one in crds.read(file)])
 
+    def stub(self, group: str, version: str, kind: str) -> None:
+        """A custom resource that takes anything: what a controller writes for another one that does not run here."""
+        plural = f"{kind.lower()}s"
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+        names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
+        spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [served]}
+        definition = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": crds.KIND,
+            "metadata": {"name": f"{plural}.{group}"},
+            "spec": spec,
+        }
+        crds.install(self.server.api, [definition])
+
     def certificates(self, *place: str, certificate: str = "tls.crt", key: str = "tls.key") -> Path:
         """A folder with the server's certificate, as webhook servers want it."""
         folder = self.folder.joinpath(*(place or ("certificates",)))

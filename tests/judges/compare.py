@@ -1,8 +1,8 @@
 """Holds the pods that a controller made against the roles that our extraction announces.
 
-Which role a pod belongs to is asked of the definition's `podSelector` (definitions.md 6), so a selector that knows
-other labels than the controller gives is a difference too. Then everything that placement sees of a pod must be as its
-role says. What is left out, and why:
+Which role a pod belongs to is asked of the definition's `podSelector`, as `describe TYPE/NAME` does, so a selector that
+knows other labels than the controller gives is a difference too. Then everything that placement sees of a pod must be
+as its role says. What is left out, and why:
 
 - node name, priority and status: they come from the scheduler and from the cluster's classes;
 - a service account that the manifest does not name: the controller makes it before the pods;
@@ -16,20 +16,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.definitions import pods as matching
-from advisor.definitions import suspend, templates
+from advisor.definitions import observed, templates
 from advisor.definitions.catalog import Found
-from advisor.definitions.engine import prepare
-from advisor.definitions.extract import Extraction
-from advisor.errors import InputError
 from advisor.labels import MadeLabel
 from advisor.workload import PodTemplate, Role, Workload
 from tests.judges import pods as raw
-from tests.servers.objects import Object
+from tests.servers.objects import Object, Objects
 
 APART = ("node_name", "priority", "labels", "made", "annotations", "volume_claims")
 """Fields that are not compared, or by rules of their own."""
@@ -37,101 +33,55 @@ AFFINITIES = ("podAffinity", "podAntiAffinity")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A pod, and where its selectors place it; both empty where they know no place for it."""
-
-    pod: Object
-    component: str = ""
-    instance: str = ""
-
-    @property
-    def name(self) -> str:
-        return str(self.pod["metadata"]["name"])
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        return self.pod["metadata"].get("labels") or {}
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a comparison must know of the whole: the definition's components, and whether volumes come with the pods."""
-
-    components: frozenset[str]
-    makes_volumes: bool
-
-
-def differences(workload: Workload, found: Found, data: Mapping[str, Any], pods: Sequence[Object]) -> list[str]:
+def differences(workload: Workload, found: Found, pods: Sequence[Object]) -> list[str]:
     """What the controller made otherwise than we say; nothing where both agree."""
-    if workload.faults:
-        return [f"we refuse it: {fault}" for fault in workload.faults]
+    unread = (*workload.faults, *(one for one in workload.missing if one.required))
+    if unread:
+        return [f"we cannot read it: {one}" for one in unread]
     said: list[str] = []
-    components = frozenset(component.name for component in found.entry.definition.components)
-    terms = Terms(components, any("volumes" in one.text for one in workload.unmodelled))
-    seen = [_seen(pod, workload, found, data, said) for pod in pods]
-    left = list(seen)
-    for role, own in _by_role(workload.roles, left, terms):
-        if len(own) != role.replicas:
-            said.append(f"{role.name}: we say {role.replicas} pods, there are {len(own)}")
-        said += dict.fromkeys(f"{role.name}: {text}" for one in own for text in _of_pod(role, one, terms))
-        said += [f"{role.name}: {text}" for text in _of_made(role, own)]
-    said += [f"pod {one.name} is of no role of ours ({one.component or 'no component'} {one.instance})" for one in left]
-    said += _shared(workload.roles, seen)
+    of_roles: dict[str, Objects] = {role.name: [] for role in workload.roles}
+    for pod in pods:
+        role = observed.role_of(found.entry.definition, found.entry.origin.engine, workload.roles, pod)
+        if role:
+            of_roles[role.name].append(pod)
+        else:
+            said.append(f"pod {pod['metadata']['name']} is of no role of ours")
+    makes_volumes = any("volumes" in one.text for one in workload.unmodelled)
+    for role in workload.roles:
+        said += [f"{role.name}: {text}" for text in _of_role(role, of_roles[role.name], makes_volumes)]
+    said += _shared(workload.roles, pods)
     return list(dict.fromkeys(said))
 
 
-def _seen(pod: Object, workload: Workload, found: Found, data: Mapping[str, Any], said: list[str]) -> Seen:
-    definition, engine = found.entry.definition, found.entry.origin.engine
-    extraction = Extraction(definition, suspend.resumed(definition, prepare(data), engine), engine)
-    prepared = prepare(pod)
-    try:
-        component = matching.component(definition, prepared, engine)
-        return Seen(pod, component.name, matching.instance(extraction, component, prepared))
-    except InputError as error:
-        if not any(role.injected for role in workload.roles):
-            said.append(f"podSelector: {error}")
-        return Seen(pod)
+def _of_role(role: Role, pods: Objects, makes_volumes: bool) -> Iterator[str]:
+    if len(pods) != role.replicas:
+        yield f"we say {role.replicas} pods, there are {len(pods)}"
+    for pod in pods:
+        yield from _of_pod(role, pod, makes_volumes)
+    yield from _of_made(role, [_labels(pod) for pod in pods])
 
 
-def _by_role(roles: Sequence[Role], left: list[Seen], terms: Terms) -> Iterator[tuple[Role, list[Seen]]]:
-    """Each role with its pods, which are taken from those that are left.
-
-    Where several roles share an instance, and for pods that no component knows, likeness decides.
-    """
-    for role in roles:
-        home = _home(role, terms)
-        mine = [one for one in left if (one.component, one.instance) == home]
-        rivals = [other for other in roles if other is not role and _home(other, terms) == home]
-        if rivals:
-            mine = [one for one in mine if not list(_of_pod(role, one, terms))][: role.replicas]
-        for one in mine:
-            left.remove(one)
-        yield role, mine
+def _labels(pod: Object) -> Mapping[str, str]:
+    return pod["metadata"].get("labels") or {}
 
 
-def _home(role: Role, terms: Terms) -> tuple[str, str]:
-    """Where the selectors should place its pods: nowhere, if they are added and the definition has no name for them."""
-    return ("", "") if role.injected and role.component not in terms.components else (role.component, role.instance)
-
-
-def _of_pod(role: Role, one: Seen, terms: Terms) -> Iterator[str]:
+def _of_pod(role: Role, made: Object, makes_volumes: bool) -> Iterator[str]:
     keys = {request.key for request in role.topology}
-    yield from (f"topology {key}: the pod is not kept in one domain" for key in sorted(keys) if not _kept(one.pod, key))
-    pod = without_domains(one.pod, keys)
+    yield from (f"topology {key}: the pod is not kept in one domain" for key in sorted(keys) if not _kept(made, key))
+    pod = without_domains(made, keys)
     ours = role.template.as_pod().with_pod_level()
     theirs = templates.template(pod, pod["metadata"]["namespace"]).as_pod().with_pod_level()
     named = APART if ours.service_account else (*APART, "service_account")
     for field in fields(PodTemplate):
         if field.name not in named:
             yield from _unlike(field.name, getattr(ours, field.name), getattr(theirs, field.name))
-    claims = tuple(claim for claim in theirs.volume_claims if claim in ours.volume_claims or not terms.makes_volumes)
+    claims = tuple(claim for claim in theirs.volume_claims if claim in ours.volume_claims or not makes_volumes)
     yield from _unlike("volume_claims", ours.volume_claims, claims)
     yield from _lost("annotations", dict(ours.annotations), dict(theirs.annotations))
-    yield from _lost("labels", dict(ours.labels), one.labels)
+    yield from _lost("labels", dict(ours.labels), _labels(made))
     known = {*dict(ours.labels), *(label.key for label in ours.made)}
-    yield from (f"label {key}: we do not know of it" for key in one.labels if key not in known)
-    yield from _requests(ours, one.pod)
+    yield from (f"label {key}: we do not know of it" for key in _labels(made) if key not in known)
+    yield from _requests(ours, made)
 
 
 def _kept(pod: Object, key: str) -> bool:
@@ -157,13 +107,15 @@ def without_domains(pod: Object, keys: Collection[str]) -> Object:
 def _unlike(name: str, ours: Any, theirs: Any) -> Iterator[str]:
     if name == "device_claims":
         ours = tuple(replace(claim, devices=None, shared=False) for claim in ours)
-    if _plain(ours) != _plain(theirs):
-        yield f"{name}: we say {_plain(ours)}, the pod has {_plain(theirs)}"
+    if not _alike(ours, theirs):
+        yield f"{name}: we say {ours}, the pod has {theirs}"
 
 
-def _plain(value: Any) -> Any:
+def _alike(ours: Any, theirs: Any) -> bool:
     """The order of containers and of terms is the controller's own."""
-    return sorted(map(repr, value)) if isinstance(value, tuple) else value
+    if not isinstance(ours, tuple):
+        return bool(ours == theirs)
+    return len(ours) == len(theirs) and all(ours.count(one) == theirs.count(one) for one in ours)
 
 
 def _lost(name: str, ours: Mapping[str, str], theirs: Mapping[str, str]) -> Iterator[str]:
@@ -181,13 +133,12 @@ def _requests(ours: PodTemplate, pod: Object) -> Iterator[str]:
             yield f"requests {name}: we say {asked.get(name, 0)}, the pod has {there.get(name, 0)}"
 
 
-def _of_made(role: Role, own: Sequence[Seen]) -> Iterator[str]:
+def _of_made(role: Role, labels: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """Labels whose values the manifest does not tell: they are there, and shared as they are said to be."""
     for label in role.template.made:
-        values = [one.labels.get(label.key) for one in own]
-        if None in values and label.sure:
+        there = [one[label.key] for one in labels if label.key in one]
+        if len(there) < len(labels) and label.sure:
             yield f"label {label.key}: we say it is on every pod"
-        there = [value for value in values if value is not None]
         if label.value and any(value != label.value for value in there):
             yield f"label {label.key}: we say {label.value!r}, the pods have {sorted({*there})}"
         yield from _of_whom(label, there)
@@ -201,10 +152,10 @@ def _of_whom(label: MadeLabel, values: Sequence[str]) -> Iterator[str]:
         yield f"label {label.key}: we say its value is each pod's own, the pods have {sorted(values)}"
 
 
-def _shared(roles: Sequence[Role], seen: Sequence[Seen]) -> Iterator[str]:
+def _shared(roles: Sequence[Role], pods: Sequence[Object]) -> Iterator[str]:
     """A label whose value is the workload's has one value on all of its pods."""
     keys = {label.key for role in roles for label in role.template.made if label.of == "workload"}
     for key in sorted(keys):
-        values = {value for one in seen if (value := one.labels.get(key)) is not None}
+        values = {_labels(pod)[key] for pod in pods if key in _labels(pod)}
         if len(values) > 1:
             yield f"label {key}: we say its value is the workload's, the pods have {sorted(values)}"

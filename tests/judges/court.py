@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.judges.bench import Bench
-from tests.judges.controllers import jobset, kuberay, kubernetes, lws
+from tests.judges.controllers import jobset, kuberay, kubernetes, lws, mpi, trainer, training
 from tests.judges.kubelet import Kubelet
 from tests.judges.manifests import Kind, Manifest
 from tests.judges.trial import QUIET, Trial, Verdict
@@ -50,6 +50,10 @@ KUBERNETES = Controller("kubernetes", "k8s.io/kubernetes", kubernetes.start)
 JOBSET = Controller("jobset", jobset.MODULE, jobset.start)
 KUBERAY = Controller("kuberay", kuberay.MODULE, kuberay.start)
 LWS = Controller("lws", lws.MODULE, lws.start)
+TRAINING = Controller("training", training.MODULE, training.start)
+TRAINING_WITH_MPI = Controller("training", training.MODULE, training.start_with_mpi)
+MPI = Controller("mpi", mpi.MODULE, mpi.start)
+TRAINER = Controller("trainer", trainer.MODULE, trainer.start)
 
 COURTS: Mapping[str, Court] = {
     "kubernetes": Court(
@@ -73,6 +77,19 @@ COURTS: Mapping[str, Court] = {
         ),
         controllers=(KUBERNETES, KUBERAY),
     ),
+    "training": Court(
+        kinds=(
+            Kind("pytorchjob", "kubeflow.org/v1", "PyTorchJob"),
+            Kind("tfjob", "kubeflow.org/v1", "TFJob"),
+            Kind("xgboostjob", "kubeflow.org/v1", "XGBoostJob"),
+            Kind("paddlejob", "kubeflow.org/v1", "PaddleJob"),
+            Kind("jaxjob", "kubeflow.org/v1", "JAXJob"),
+        ),
+        controllers=(KUBERNETES, TRAINING),
+    ),
+    "training-mpi": Court((Kind("mpijob", "kubeflow.org/v1", "MPIJob"),), (KUBERNETES, TRAINING_WITH_MPI)),
+    "mpi": Court((Kind("mpijob", "kubeflow.org/v2beta1", "MPIJob"),), (KUBERNETES, MPI)),
+    "trainer": Court((Kind("trainjob", "trainer.kubeflow.org/v1alpha1", "TrainJob"),), (KUBERNETES, JOBSET, TRAINER)),
 }
 
 

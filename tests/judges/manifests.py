@@ -23,6 +23,7 @@ from advisor.definitions import reading
 from advisor.definitions.catalog import builtin_folder
 from advisor.files import Document, Source
 from tests import corpus
+from tests.servers.objects import SET_BY_SERVER
 
 HERE = Path(__file__).parent
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,6 +32,8 @@ SAMPLE = 3
 CLUSTERS_OWN = ("Namespace", "LimitRange", "ResourceQuota", "CustomResourceDefinition")
 """What belongs to a cluster and not to the workload: it would change the pods of others, or of this one, on the way."""
 
+CLUSTER_WIDE = "Cluster"
+"""How the kinds of objects for a whole cluster begin, where there is one for a namespace as well."""
 QUEUED = (("spec",), ("spec", "runPolicy"), ("spec", "jobTemplate", "spec"))
 """Where an object waits for a queue (`suspend`), or for the controller of another cluster (`managedBy`)."""
 
@@ -116,9 +119,18 @@ def _files(kind: Kind) -> Iterator[Manifest]:
         stem = path.name.removesuffix(".expected.yaml")
         name = f"{kind.folder}/{stem}"
         text = mended(name, path.with_name(f"{stem}.yaml").read_text())
-        added = repairs().get(name, {}).get("add", ())
         if kind.is_in(text):
-            yield Manifest(name, kind, f"{_text(added)}\n---\n{text}")
+            yield Manifest(name, kind, "\n---\n".join((*_beside(name, path), text)))
+
+
+def _beside(name: str, expected: Path) -> Iterator[str]:
+    """What the file leaves to be found in the cluster: stated in the repairs, or a runtime of the corpus."""
+    yield _text(repairs().get(name, {}).get("add", ()))
+    if "requiresRuntime" in expected.read_text():
+        for workload in corpus.data(expected)["workloads"]:
+            file = workload.get("requiresRuntime", {}).get("file")
+            if file and (expected.parent / file).is_file():
+                yield (expected.parent / file).read_text()
 
 
 def _text(objects: Sequence[Any]) -> str:
@@ -129,12 +141,29 @@ def placed(documents: Sequence[Document], namespace: str) -> list[Document]:
     """The objects in a namespace of ours (one for each that the manifest names), to be started at once."""
     stated = {document.data["metadata"].get("namespace") for document in documents}
     names = {name: namespace if n == 0 else f"{namespace}-{n}" for n, name in enumerate(sorted(stated, key=str))}
-    return [replace(document, data=_let_in(document.data, names)) for document in documents]
+    given = [_let_in(document.data, names) for document in documents]
+    shared = {obj["metadata"]["name"] for obj in given if obj["kind"].startswith(CLUSTER_WIDE)}
+    own = {name: f"{name}-{namespace}" for name in shared}
+    return [replace(document, data=_renamed(obj, own)) for document, obj in zip(documents, given, strict=True)]
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Objects for the whole cluster, under names of this manifest's own: others have the same, with other content."""
+    if isinstance(value, dict):
+        return {key: names.get(one, one) if _is_name(key, one) else _renamed(one, names) for key, one in value.items()}
+    return [_renamed(one, names) for one in value] if isinstance(value, list) else value
+
+
+def _is_name(key: str, value: Any) -> bool:
+    return key == "name" and isinstance(value, str)
 
 
 def _let_in(given: Mapping[str, Any], names: Mapping[str | None, str]) -> dict[str, Any]:
     data = deepcopy(dict(given))
-    data["metadata"]["namespace"] = names[data["metadata"].get("namespace")]
+    metadata = {key: value for key, value in data["metadata"].items() if key not in SET_BY_SERVER}
+    if not data["kind"].startswith(CLUSTER_WIDE):
+        metadata["namespace"] = names[metadata.get("namespace")]
+    data["metadata"] = metadata
     for steps in QUEUED:
         part: Any = data
         for step in steps:

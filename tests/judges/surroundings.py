@@ -20,9 +20,9 @@ BUILT_IN = ("system-node-critical", "system-cluster-critical")
 def needed(objects: Iterable[Object]) -> list[Object]:
     """Namespaces, classes and service accounts, in this order."""
     objects = list(objects)
-    names = sorted({obj["metadata"]["namespace"] for obj in objects})
+    names = sorted({obj["metadata"]["namespace"] for obj in objects if "namespace" in obj["metadata"]})
     spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names]
-    found = [one for obj in objects for one in _named(obj, obj["metadata"]["namespace"])]
+    found = [one for obj in objects for one in _named(obj, obj["metadata"].get("namespace", names[0]))]
     return [*spaces, *(one for n, one in enumerate(found) if one not in found[:n])]
 
 

@@ -79,7 +79,7 @@ def told(manifest: Object, found: Objects) -> list[str]:
     (workload,) = reading.read(files.documents(Source("manifest", json.dumps(manifest))), Catalog()).workloads
     entry = Catalog().find(manifest["apiVersion"], manifest["kind"])
     assert entry
-    return compare.differences(workload, entry, manifest, found)
+    return compare.differences(workload, entry, found)
 
 
 def test_pods_as_announced_differ_in_nothing() -> None:
@@ -123,7 +123,7 @@ CHANGES: dict[str, tuple[Callable[[Objects], object], str]] = {
     ),
     "an instance that there is not": (
         lambda found: found[0]["metadata"]["labels"].update({"jobset.sigs.k8s.io/replicatedjob-name": "other"}),
-        "podSelector: replicatedjob has no instance other",
+        "pod llama-driver-0-0-0 is of no role of ours",
     ),
 }
 

@@ -125,7 +125,7 @@ class Trial:
         return [pod for space in self._namespaces() for pod in self._server.list("pods", space)]
 
     def _namespaces(self) -> list[str]:
-        return sorted({document.data["metadata"]["namespace"] for document in self._documents})
+        return sorted({document.data["metadata"].get("namespace") for document in self._documents} - {None})
 
     # -- what came of it
 
@@ -138,7 +138,7 @@ class Trial:
             data, entry = self._documents[number].data, catalog.find(workload.api_version, workload.kind)
             if number in self._made and entry and kind.fits(data):
                 own = pods.of(self._made[number], found, owners)
-                yield self._finding(workload.name, len(own), compare.differences(workload, entry, data, own))
+                yield self._finding(workload.name, len(own), compare.differences(workload, entry, own))
 
     def _finding(self, name: str, found: int, said: list[str]) -> Finding:
         known = {text: one for one in self._argued for text in said if text.startswith(one["text"])}

@@ -1,0 +1,29 @@
+"""MPI Operator v0.8.0: MPIJob v2beta1, without webhooks.
+
+It elects a leader whatever is said, and listens on port 8080 for health checks: two of them cannot run at a time.
+"""
+
+from __future__ import annotations
+
+import time
+
+from tests.judges.bench import Bench, listens
+
+MODULE = "github.com/kubeflow/mpi-operator"
+NAMESPACE = "kubeflow"
+HEALTH = 8080
+PATIENCE = 120
+
+
+def start(bench: Bench) -> None:
+    bench.install(bench.source(MODULE) / "manifests" / "base" / "kubeflow.org_mpijobs.yaml")
+    bench.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    until = time.monotonic() + PATIENCE
+    while listens(HEALTH) and time.monotonic() < until:
+        time.sleep(1)
+    bench.start(
+        "mpi-operator",
+        *(f"--kubeConfig={bench.kubeconfig}", f"--lock-namespace={NAMESPACE}", "--threadiness=8"),
+        *("--monitoring-port=0", "--kube-api-qps=200", "--kube-api-burst=400"),
+        port=HEALTH,
+    )
