@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from advisor.definitions import pieces
 from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared
 from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
@@ -20,8 +21,8 @@ _TYPES = {
     "list": "array",
     "text": "string",
     "flag": "boolean",
-    "template": "object",
-    "resources": "object",
+    **dict.fromkeys(pieces.NAMES, "object"),
+    pieces.TOLERATIONS: "array",
 }
 _WORDS = {
     "object": "a mapping",
