@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import socket
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Bench:
     def __init__(self, server: ApiServer, name: str, folder: Path) -> None:
         self.server, self.name, self.folder = server, name, folder / name
         self.folder.mkdir(parents=True)
+        self.processes: list[Process] = []
 
     def source(self, module: str) -> Path:
         """The folder of the controller's module: its release manifests lie there."""
@@ -73,6 +75,7 @@ class Bench:
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
         process = self.server.start_helper(program, command, {"TMPDIR": str(temporary), **(environment or {})})
+        self.processes.append(process)
         if port:
             process.wait_until(lambda: listens(port), LIMIT)
         return process
@@ -85,6 +88,13 @@ class Bench:
 def listens(port: int) -> bool:
     with socket.socket() as tried:
         return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_until_free(port: int) -> None:
+    """For those that insist on a port: perhaps another session's program is about to end."""
+    until = time.monotonic() + LIMIT
+    while listens(port) and time.monotonic() < until:
+        time.sleep(1)
 
 
 def free_port() -> int:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.judges.bench import Bench
-from tests.judges.controllers import jobset, kuberay, kubernetes, lws, mpi, trainer, training
+from tests.judges.controllers import jobset, knative, kuberay, kubernetes, lws, mpi, trainer, training
 from tests.judges.kubelet import Kubelet
 from tests.judges.manifests import Kind, Manifest
 from tests.judges.trial import QUIET, Trial, Verdict
 from tests.servers import build
 from tests.servers.pool import Fleet, Pool
+from tests.servers.processes import StartError
 
 DISABLED = ("ServiceAccount", "TaintNodesByCondition", "DefaultTolerationSeconds", "PodTopologyLabels")
 """Admission that changes pods by what the cluster is like: the manifest knows nothing of it."""
@@ -54,6 +55,7 @@ TRAINING = Controller("training", training.MODULE, training.start)
 TRAINING_WITH_MPI = Controller("training", training.MODULE, training.start_with_mpi)
 MPI = Controller("mpi", mpi.MODULE, mpi.start)
 TRAINER = Controller("trainer", trainer.MODULE, trainer.start)
+KNATIVE = Controller("knative", knative.MODULE, knative.start)
 
 COURTS: Mapping[str, Court] = {
     "kubernetes": Court(
@@ -89,6 +91,7 @@ COURTS: Mapping[str, Court] = {
     ),
     "training-mpi": Court((Kind("mpijob", "kubeflow.org/v1", "MPIJob"),), (KUBERNETES, TRAINING_WITH_MPI)),
     "mpi": Court((Kind("mpijob", "kubeflow.org/v2beta1", "MPIJob"),), (KUBERNETES, MPI)),
+    "knative": Court((Kind("knativeservice", "serving.knative.dev/v1", "Service"),), (KUBERNETES, KNATIVE)),
     "trainer": Court((Kind("trainjob", "trainer.kubeflow.org/v1alpha1", "TrainJob"),), (KUBERNETES, JOBSET, TRAINER)),
 }
 
@@ -100,8 +103,14 @@ class Session:
         self._pool, self._court = pool, court
         self._fleet: Fleet = pool.lend("main", disabled_plugins=DISABLED, more=("--allow-privileged=true",))
         self.server = self._fleet["main"]
-        for controller in court.controllers:
-            controller.start(Bench(self.server, controller.name, folder))
+        self._benches: list[Bench] = []
+        try:
+            for controller in court.controllers:
+                self._benches.append(Bench(self.server, controller.name, folder))
+                controller.start(self._benches[-1])
+        except BaseException:
+            self._pool.take_back(self._fleet)
+            raise
         self._kubelet = Kubelet(self.server)
         self._threads = ThreadPoolExecutor(AT_ONCE)
         self._verdicts: dict[str, Future[Verdict]] = {
@@ -110,7 +119,11 @@ class Session:
         }
 
     def _try(self, manifest: Manifest, namespace: str) -> Verdict:
-        return Trial(self.server, manifest, namespace, self._court.quiet).held()
+        verdict = Trial(self.server, manifest, namespace, self._court.quiet).held()
+        for process in (one for bench in self._benches for one in bench.processes):
+            if not process.running():
+                raise StartError(f"{process.name} is no longer there:\n{process.tail()}")
+        return verdict
 
     @property
     def judge(self) -> Controller:

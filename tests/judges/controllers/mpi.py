@@ -5,22 +5,17 @@ It elects a leader whatever is said, and listens on port 8080 for health checks:
 
 from __future__ import annotations
 
-import time
-
-from tests.judges.bench import Bench, listens
+from tests.judges.bench import Bench, wait_until_free
 
 MODULE = "github.com/kubeflow/mpi-operator"
 NAMESPACE = "kubeflow"
 HEALTH = 8080
-PATIENCE = 120
 
 
 def start(bench: Bench) -> None:
     bench.install(bench.source(MODULE) / "manifests" / "base" / "kubeflow.org_mpijobs.yaml")
     bench.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    until = time.monotonic() + PATIENCE
-    while listens(HEALTH) and time.monotonic() < until:
-        time.sleep(1)
+    wait_until_free(HEALTH)
     bench.start(
         "mpi-operator",
         *(f"--kubeConfig={bench.kubeconfig}", f"--lock-namespace={NAMESPACE}", "--threadiness=8"),
