@@ -8,6 +8,7 @@ from pathlib import Path
 
 from advisor import files
 from advisor.accelerators import Accelerators
+from advisor.commands.given import Clusters, Output
 from advisor.definitions import layers
 from advisor.definitions.catalog import Catalog, builtin_folder
 from advisor.definitions.layers import Layer
@@ -24,6 +25,11 @@ def catalog(named: Sequence[str]) -> Catalog:
     if folder.is_dir():
         above.append(layers.from_folder(str(folder)))
     return Catalog(above)
+
+
+def at_hand(named: Sequence[str], looking: Clusters, output: Output) -> Catalog:
+    """The same for people who look at definitions themselves."""
+    return catalog(named)
 
 
 def warnings(found: Catalog) -> tuple[Fault, ...]:

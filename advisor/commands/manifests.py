@@ -77,14 +77,15 @@ def documents(names: Sequence[str]) -> list[Document]:
     found: list[Document] = []
     for name in names:
         with faults.collect():
-            for path in _paths(name):
+            for path in paths(name):
                 with faults.collect():
-                    found += files.documents(_source(path))
+                    found += files.documents(source(path))
     faults.raise_if_any()
     return found
 
 
-def _paths(name: str) -> list[str]:
+def paths(name: str) -> list[str]:
+    """The files that an argument means. Raises InputError for a folder without any."""
     if name == STDIN or not Path(name).is_dir():
         return [name]
     found = sorted(_below(name))
@@ -101,7 +102,8 @@ def _below(folder: str) -> Iterator[str]:
         yield from (str(Path(parent, name)) for name in names if name.endswith(ENDINGS) and not name.startswith("."))
 
 
-def _source(path: str) -> Source:
+def source(path: str) -> Source:
+    """The text of a file, or of stdin. Raises InputError."""
     if path == STDIN:
         if sys.stdin is None:
             raise InputError("stdin is closed")

@@ -121,7 +121,7 @@ def _file(origin: Origin, path: str, *, check: bool) -> Layer:
 def _usable(origin: Origin, documents: Iterable[Document], *, check: bool) -> Layer:
     entries: list[Entry] = []
     faults: list[Fault] = []
-    for document, profile in _pairs(documents, faults):
+    for document, profile in pairs(documents, faults):
         try:
             with document.faults():
                 entries.append(replace(_entry(origin, document, check), profile_document=profile))
@@ -130,19 +130,19 @@ def _usable(origin: Origin, documents: Iterable[Document], *, check: bool) -> La
     return Layer(origin, tuple(entries), tuple(faults))
 
 
-def _pairs(documents: Iterable[Document], faults: list[Fault]) -> list[tuple[Document, Document | None]]:
+def pairs(documents: Iterable[Document], faults: list[Fault]) -> list[tuple[Document, Document | None]]:
     """Each definition with the profile behind it."""
-    pairs: list[tuple[Document, Document | None]] = []
+    found: list[tuple[Document, Document | None]] = []
     for document in _members(documents):
         if schema.is_definition(document.data):
-            pairs.append((document, None))
+            found.append((document, None))
         elif _is_profile(document.data):
-            if pairs and pairs[-1][1] is None:
-                pairs[-1] = (pairs[-1][0], document)
+            if found and found[-1][1] is None:
+                found[-1] = (found[-1][0], document)
             else:
                 message = "a placement profile stands behind the definition that it belongs to, one for each"
                 faults.append(document.placed(Fault(message, ("kind",))))
-    return pairs
+    return found
 
 
 def _members(documents: Iterable[Document]) -> Iterator[Document]:
