@@ -15,6 +15,7 @@ from advisor.definitions import expressions, layers, profile, profile_schema, sc
 from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.engine import Engine
 from advisor.definitions.profile_schema import Profile
+from advisor.definitions.sandbox import SANDBOX
 from advisor.definitions.schema import Definition
 from advisor.definitions.validate import Findings, validate
 from advisor.errors import Fault, InputError, Path
@@ -43,7 +44,10 @@ Pods that are added have no instance when it is asked whether they are there, an
 def checked(documents: Sequence[Document], engine: Engine) -> tuple[Checked, ...]:
     """Every definition in the documents, and profiles that stand alone, each with all that is wrong with it."""
     lonely: list[Fault] = []
-    found = [_checked(definition, own, engine) for definition, own in layers.pairs(documents, lonely)]
+    found = []
+    for definition, own in layers.pairs(documents, lonely):
+        with SANDBOX.together():
+            found.append(_checked(definition, own, engine))
     found += [Checked(fault.where or documents[0].where, errors=(fault,)) for fault in lonely]
     return tuple(_each_kind_once(found))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from advisor.definitions.tokens import CLOSES, OPENS, Call, Token, calls, fault, neighbours, tokens
 from advisor.errors import Fault, InputError
@@ -39,6 +40,7 @@ _REGEX = re.compile(r"\(\?<?[=!]|\\\\[1-9]")
 _REGEX_USERS = ("test", "match", "capture", "scan", "split", "splits", "sub", "gsub")
 
 
+@lru_cache(maxsize=4096)
 def check(text: str, *, edits: bool = False) -> None:
     """Raise InputError with everything in `text` that is refused.
 

@@ -161,7 +161,8 @@ def _is_profile(data: Any) -> bool:
 def _entry(origin: Origin, document: Document, check: bool) -> Entry:
     definition, warnings = schema.parse(document.data)
     if check:
-        findings = validate(definition, origin.engine)
+        with sandbox.SANDBOX.together():
+            findings = validate(definition, origin.engine)
         if findings.errors:
             raise InputError.of(findings.errors)
         warnings = (*warnings, *findings.warnings)

@@ -29,6 +29,7 @@ from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
+from advisor.definitions.sandbox import SANDBOX
 from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at
 from advisor.files import Document
@@ -156,7 +157,7 @@ def _workload(
         notes=(Note("version", found.note),) if found.note else (),
     )
     try:
-        with document.faults():
+        with document.faults(), SANDBOX.together():
             owner = owners.get((workload.api_group, workload.kind, namespace, name))
             whole = _with_roles(workload, document, found, owner)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
@@ -271,7 +272,7 @@ def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
     for part in extraction.leaves():
         for instance in part.instances:
             if profile.has_pods(part, instance) and instance.pod is not None:
-                replicas = instance.scale.desired if instance.scale else 1
+                replicas = profile.count(instance.scale.desired) if instance.scale else 1
                 pod = templates.template(instance.pod, workload.namespace)
                 name = instance.id or instance.component
                 found.append(Role(name, replicas, pod, replicas, None, instance.component, instance.id))

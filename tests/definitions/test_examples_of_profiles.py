@@ -89,7 +89,7 @@ def test_an_example_that_cannot_be_read_has_faults_at_their_lines(tmp_path: Path
     first, second = examples.tried(one)
     assert first.holds and not second.holds
     (fault,) = second.faults
-    assert "must be a whole number" in fault.message
+    assert "a whole number from 0" in fault.message
     assert fault.where and fault.where.line and fault.where.line > (second.where.line or 0)
 
 
