@@ -188,6 +188,15 @@ def _row(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]
 _FILE = click.Path()
 """For completion only: whether a file can be read is said where it is read."""
 
+_beside = _row(
+    "--with",
+    "beside",
+    multiple=True,
+    type=_FILE,
+    metavar="FILE",
+    help="Objects to which the manifests refer, such as runtimes: a file or a folder. Repeatable.",
+)
+
 _manifests = click.argument("manifests", nargs=-1, type=_FILE, metavar="MANIFEST...")
 
 _asking = _options(
@@ -200,6 +209,7 @@ _asking = _options(
         metavar="FILE",
         help="A file, a folder, or - for stdin: as MANIFEST.",
     ),
+    _beside,
     _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
     _row(
         "-l",
@@ -211,6 +221,31 @@ _asking = _options(
     _row(
         "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
     ),
+)
+
+_way_in = (
+    _row("--kubeconfig", multiple=True, type=_FILE, metavar="FILE", help="In place of $KUBECONFIG. Repeatable."),
+    _row("--as", "impersonate", default="", metavar="USER", envvar="WM_PLACE_AS", help="The user to impersonate."),
+    _row(
+        "--timeout",
+        "--request-timeout",
+        metavar="DURATION",
+        callback=_seconds,
+        envvar=["WM_PLACE_TIMEOUT", "WM_PLACE_REQUEST_TIMEOUT"],
+        help="For each cluster, everything together. Default: 20s.",
+    ),
+)
+
+_asking_one = _options(
+    "Which cluster is asked about TYPE/NAME",
+    _row(
+        "--context",
+        multiple=True,
+        shell_complete=_contexts,
+        metavar="NAME",
+        help="A context of the kubeconfig. Default: the current one.",
+    ),
+    *_way_in,
 )
 
 _looking = _options(
@@ -238,16 +273,7 @@ _looking = _options(
         help="A context of the kubeconfig. Repeatable.",
     ),
     _row("--all-contexts", is_flag=True, help="All contexts of the kubeconfig."),
-    _row("--kubeconfig", multiple=True, type=_FILE, metavar="FILE", help="In place of $KUBECONFIG. Repeatable."),
-    _row("--as", "impersonate", default="", metavar="USER", envvar="WM_PLACE_AS", help="The user to impersonate."),
-    _row(
-        "--timeout",
-        "--request-timeout",
-        metavar="DURATION",
-        callback=_seconds,
-        envvar=["WM_PLACE_TIMEOUT", "WM_PLACE_REQUEST_TIMEOUT"],
-        help="For each cluster, everything together. Default: 20s.",
-    ),
+    *_way_in,
 )
 
 _choosing = _options(
@@ -285,10 +311,25 @@ _editing = _options(
 
 _FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
+_WITH_GANGS = click.Choice([*_FORMATS.choices, "podgroup"])
+
 _printing = _options(
     "How the answer is printed",
     _row("-o", "--output", type=_FORMATS, default="table", show_default=True),
     _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+)
+
+_gangs = _options(
+    "How the answer is printed",
+    _row("-o", "--output", type=_WITH_GANGS, default="table", show_default=True),
+    _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+    _row(
+        "--for",
+        "scheduler",
+        type=click.Choice(["kai", "volcano", "scheduler-plugins", "kubernetes"]),
+        envvar="WM_PLACE_FOR",
+        help="For -o podgroup: whose objects. Default: what the chosen cluster serves.",
+    ),
 )
 
 _common = _options(
@@ -330,7 +371,7 @@ def cli() -> None:
 @_looking
 @_choosing
 @_editing
-@_printing
+@_gangs
 @_common
 def place(**given: Any) -> Result:
     """Choose a cluster for each workload (the default command).
@@ -353,6 +394,7 @@ def place(**given: Any) -> Result:
 @click.argument("scenario", type=_FILE, metavar="SCENARIO")
 @_options(
     "What is asked about",
+    _beside,
     _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
     _row(
         "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
@@ -369,24 +411,26 @@ def whatif(**given: Any) -> Result:
     quotas or workloads, and may say what it expects: then the exit code is 1 where that does not come."""
     from advisor.commands import whatif
 
-    asking = Manifests((), namespace=given["namespace"], definition=given["definition"])
+    asking = _taken(Manifests, {**given, "manifests": ()})
     return whatif.run(
         given["scenario"], asking, _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given)
     )
 
 
 @cli.command()
-@_manifests
+@click.argument("manifests", nargs=-1, type=_FILE, metavar="MANIFEST...|TYPE/NAME...")
 @_asking
-@_printing
+@_asking_one
+@_gangs
 @_common
 def describe(**given: Any) -> Result:
     """Show the roles, pods and gangs of workloads.
 
-    A workload is shown as its definition sees it, with every default applied; -o wide says which."""
+    A workload is shown as its definition sees it, with every default applied; -o wide says which. TYPE/NAME is a live
+    object, as kubectl has it: its status, and where its pods are, come along."""
     from advisor.commands import describe
 
-    return describe.run(_taken(Manifests, given), _taken(Output, given))
+    return describe.run(_taken(Manifests, given), _taken(Clusters, given), _taken(Output, given))
 
 
 @cli.group()

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """What is asked about. `namespace`: of documents that name none ("": the default, which depends)."""
+    """What is asked about. `namespace`: of documents that name none ("": the default, which depends).
+
+    `beside`: files of objects to which the manifests refer.
+    """
 
     manifests: tuple[str, ...]
     filename: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     namespace: str = ""
     selector: str = ""
     definition: tuple[str, ...] = ()
@@ -63,12 +67,13 @@ class Editing:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How the answer is printed."""
+    """How the answer is printed. `scheduler`: whom the gangs are written for (None: what the chosen cluster has)."""
 
     output: str = "table"
     no_headers: bool = False
     no_color: bool = False
     verbose: int = 0
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("roles", "template"): (*_INSTANCE, "object", "role"),
     ("gang", "groups"): ("roles",),
     ("gang", "minAvailable"): ("roles",),
+    ("claims",): ("roles",),
 }
 _OF_ADDED: Mapping[tuple[str, ...], tuple[str, ...]] = {("roles", "when"): (), ("roles", "template"): _INSTANCE}
 """The variables that an expression of a profile may use, by its field; all others see the object alone.
@@ -158,8 +159,14 @@ def _broken_expressions(parsed: Profile, engine: Engine) -> Iterator[Fault]:
 
 
 def variables(parsed: Profile, path: Path) -> tuple[str, ...]:
-    """Those that the expression at this path of a profile may use."""
+    """Those that the expression at this path of a profile may use; all know other objects where there are any."""
     fields = tuple(step for step in path if isinstance(step, str) and step != "spec")
+    if fields[0] == "references":
+        return ("namespace", "refs")
+    return (*_own(parsed, path, fields), *(("refs",) if parsed.spec.references else ()))
+
+
+def _own(parsed: Profile, path: Path, fields: tuple[str, ...]) -> tuple[str, ...]:
     place = next((step for step in path if isinstance(step, int)), None)
     if fields[0] == "roles" and place is not None and parsed.spec.roles[place].added and fields in _OF_ADDED:
         return _OF_ADDED[fields]

@@ -6,7 +6,7 @@ states is compared, and everything that comes out must be stated, so that a role
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,17 +42,19 @@ def _tried(entry: Entry, document: Document, place: int, example: Example, catal
     own = document.member(document.data["spec"]["examples"][place], "spec", "examples", place)
     outcome = Tried(entry.definition.name, example.name, own.where)
     try:
-        workload = _read(own.member(dict(example.manifest), "manifest"), catalog)
-        if workload.faults:
-            return replace(outcome, faults=workload.faults)
+        beside = [own.member(one, "with", place) for place, one in enumerate(example.with_)]
+        workload = _read(own.member(dict(example.manifest), "manifest"), beside, catalog)
+        lacking = workload.faults or tuple(missing.fault for missing in workload.lacking)
+        if lacking:
+            return replace(outcome, faults=lacking)
         with own.faults():
             return replace(outcome, differences=tuple(differences(example, workload)))
     except InputError as error:
         return replace(outcome, faults=error.faults)
 
 
-def _read(manifest: Document, catalog: Catalog) -> Workload:
-    found = reading.read([manifest], catalog)
+def _read(manifest: Document, beside: Sequence[Document], catalog: Catalog) -> Workload:
+    found = reading.read([manifest], catalog, further=beside)
     if found.missing:
         raise InputError.of(found.missing)
     if len(found.workloads) != 1:

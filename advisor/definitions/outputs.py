@@ -117,3 +117,12 @@ UNMODELLED = Form(
     "a list of {path, text, restricts, needs, resource}",
     _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),
 )
+CLAIMS = Form(
+    "a list of {name, spec, shared}",
+    _or_null(_list(_record({"name": _text, "spec": _is(dict)}, {"shared": _or_null(_count)}))),
+)
+
+
+def is_path(value: Any) -> bool:
+    """A list of steps: keys and places."""
+    return _list(lambda step: isinstance(step, str) or _count(step))(value)

@@ -27,12 +27,16 @@ from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A profile, the engine for its expressions, the object (with defaults, once they are applied), a namespace."""
+    """A profile, the engine for its expressions, the object (with defaults, once they are applied), a namespace.
+
+    `refs`: other objects that the profile refers to.
+    """
 
     profile: Profile
     engine: Engine
     document: Prepared
     namespace: str
+    refs: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, form: Form, text: str | None, default: Any, **variables: Any) -> Any:
         """The single output of an expression on the object; `default` when there is no expression."""
@@ -76,16 +80,24 @@ class Context:
         return [outputs[0] for outputs in found]
 
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
+        found = self.outputs(text, document, {**self.variables, **variables})
+        if len(found) != 1:
+            raise unreadable(f"{len(found)} values where one is needed", text)
+        return found[0]
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """What every expression of the profile may name."""
+        return {"refs": self.refs} if self.profile.spec.references else {}
+
+    def outputs(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> list[Any]:
         program = f"{library(self.profile.spec.uses)}{text}"
         try:
-            found = self.engine.evaluate(program, document, variables=variables, edits=True)
+            return self.engine.evaluate(program, document, variables=variables, edits=True)
         except InputError as error:
             if any(fault.hint for fault in error.faults):
                 raise
             raise unreadable(str(error.faults[0].message), text) from None
-        if len(found) != 1:
-            raise unreadable(f"{len(found)} values where one is needed", text)
-        return found[0]
 
 
 @lru_cache(maxsize=64)
@@ -309,6 +321,11 @@ def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
         raise InputError(f"a gang needs {', '.join(sorted(strangers))}, of which there is no role", code="unreadable")
     kept = (replace(group, members={name: n for name, n in group.members.items() if n}) for group in made)
     return tuple(group for group in kept if group.count and group.members)
+
+
+def claims(context: Context, found: Sequence[Role]) -> list[Mapping[str, Any]]:
+    """Templates of claims of devices that the controller makes from fields of its own."""
+    return context.value(outputs.CLAIMS, context.profile.spec.claims, [], roles=_counts(found)) or []
 
 
 def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, list[Note]]:

@@ -70,12 +70,31 @@ class RoleRule(_Model):
         return self
 
 
+class Reference(_Model):
+    """Other objects that the pods depend on, bound as `$refs.NAME` in every expression of the profile.
+
+    find      what is looked for: outputs {group, kind, name, namespace, at}, of the object as it is written. Without a
+              `namespace` the object is cluster-scoped or in the workload's own; `at` is the path (a list of steps)
+              where the manifest refers to it
+    pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
+              not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
+    required  without it nobody knows the pods; else expressions see null, or a shorter list
+
+    `find` sees the workload's namespace as `$namespace`, and the references that stand before it as `$refs`.
+    """
+
+    find: Jq
+    pick: Literal["first", "each", "all"] = "first"
+    required: bool = True
+
+
 class Rule(_Model):
     """What the kind wants of one place in the manifest as it is written, before any default.
 
     at        a path; every place at which it points is looked at
     required  something must stand there
-    is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are
+    is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are,
+              `resources` are {requests, limits} of a container
     must      a condition on what stands there, not asked where nothing does
     says      what is wrong when something required is missing or the condition is false
     hint      what to do about it
@@ -87,7 +106,7 @@ class Rule(_Model):
 
     at: Jq
     required: bool = False
-    is_: Literal["mapping", "list", "text", "flag", "template"] | None = Field(default=None, alias="is")
+    is_: Literal["mapping", "list", "text", "flag", "template", "resources"] | None = Field(default=None, alias="is")
     must: Jq | None = None
     says: str = ""
     hint: str = ""
@@ -111,10 +130,14 @@ class Gang(_Model):
 
 
 class Example(_Model):
-    """A manifest and what must come out of it: role → {replicas, minimum, requests}; and the gang's groups."""
+    """A manifest and what must come out of it: role → {replicas, minimum, requests}; and the gang's groups.
+
+    `with`: other objects that are at hand.
+    """
 
     name: str
     manifest: Mapping[str, Any]
+    with_: tuple[Mapping[str, Any], ...] = Field(default=(), alias="with")
     roles: Mapping[str, Mapping[str, Any]]
     gang: tuple[Mapping[str, Any], ...] | None = None
 
@@ -124,7 +147,9 @@ class ProfileSpec(_Model):
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
-    has no role at all; anywhere else that is a fault. `scaled`: the path that an autoscaler of the object sets.
+    has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
+    devices that the controller makes; `shared` of them, where they are not one for each pod.
+    `scaled`: the path that an autoscaler of the object sets.
     """
 
     for_: For = Field(alias="for")
@@ -132,11 +157,13 @@ class ProfileSpec(_Model):
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()
+    references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
     gang: Gang = Gang()
+    claims: Jq | None = None
     unmodelled: Jq | None = None
     examples: tuple[Example, ...] = ()
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from advisor.quantity import readable
 from advisor.render.layout import Cell, grid, paragraph
+from advisor.render.ranges import compact
 from advisor.render.style import BOLD, DIM, YELLOW, Style
-from advisor.render.totals import per_pod, total
-from advisor.workload import GangGroup, Role, Workload
+from advisor.render.totals import devices, known_devices_per_pod, per_pod, total
+from advisor.workload import GangGroup, Role, State, Workload
 
 STEP = "  "
 SMALL_PRINT = ("cpu", "memory", "ephemeral-storage")
@@ -48,8 +49,13 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
     if workload.faults:
         yield from paragraph("It could not be read: its manifest has faults.", style, tone=YELLOW)
         return
+    if workload.is_open:
+        names = " and ".join(missing.title for missing in workload.lacking)
+        yield from paragraph(f"Its pods depend on {names}, which is not in the files.", style, tone=YELLOW)
+        return
     yield from grid(list(_rows(workload, style)), style)
-    for line in (*_gang(workload), *_unsupported(workload)):
+    yield from _state(workload, style)
+    for line in (*_gang(workload), *_claims(workload), *_unsupported(workload)):
         yield from paragraph(line, style, hanging=STEP)
     if full:
         yield from _notes(workload, style)
@@ -61,10 +67,19 @@ def _rows(workload: Workload, style: Style) -> Iterator[list[Cell]]:
         yield [Cell(text, DIM, right=text in ("PER POD", "TOTAL")) for text in headers]
     for role in workload.roles:
         last = role is workload.roles[-1]
-        amounts = per_pod(role)
+        amounts = {**per_pod(role), **_claimed(role)}
         totals = {name: amount * role.replicas for name, amount in amounts.items()}
         yield from _part(f"{'└─' if last else '├─'} {role.name}", _pods(role), amounts, totals, "" if last else "│")
-    yield from _part("total", str(workload.pods), {}, total(workload), "")
+    claimed = {_device(name): count for name, count in (devices(workload) or {}).items()}
+    yield from _part("total", str(workload.pods), {}, {**total(workload), **claimed}, "")
+
+
+def _claimed(role: Role) -> dict[str, int]:
+    return {_device(name): count for name, count in known_devices_per_pod(role).items()}
+
+
+def _device(name: str) -> str:
+    return f"{name} (claim)"
 
 
 def _part(
@@ -92,11 +107,33 @@ def _pods(role: Role) -> str:
     return f"{role.replicas} ({role.minimum}–{most or '…'})" if elastic else str(role.replicas)
 
 
+def _state(workload: Workload, style: Style) -> Lines:
+    """What there is of a live object."""
+    state = workload.state
+    if state is None:
+        return
+    phase = f" (phase {state.phase})" if state.phase and state.phase not in state.matched else ""
+    yield f"status: {', '.join(state.matched)}{phase}"
+    yield from grid([[Cell(text) for text in _standing(role, state)] for role in workload.roles], style, STEP)
+    if state.strangers:
+        yield from paragraph(f"{state.strangers} of its pods belong to no role", style, hanging=STEP)
+    for text in state.unread:
+        yield from paragraph(f"pods may be missing here: {text}", style, tone=YELLOW, hanging=STEP)
+
+
+def _standing(role: Role, state: State) -> tuple[str, str, str]:
+    found = state.roles[role.name]
+    counts = f"{found.ready}/{role.replicas} ready"
+    waiting = found.pods - sum(found.nodes.values())
+    more = [f"{waiting} without a node"] * bool(waiting) + [f"{found.finished} finished"] * bool(found.finished)
+    return role.name, ", ".join([counts, *more]), compact(found.nodes)
+
+
 def _gang(workload: Workload) -> Lines:
     for group in workload.groups:
         yield f"gang: {_group(group)}"
     if workload.min_available is not None:
-        yield f"starts with {workload.min_available} pods or more"
+        yield f"starts with {workload.min_available} pod{'s' * (workload.min_available != 1)} or more"
     for role in workload.roles:
         if role.starts_after:
             yield f"{role.name} starts after {role.starts_after}"
@@ -107,6 +144,18 @@ def _gang(workload: Workload) -> Lines:
 def _group(group: GangGroup) -> str:
     members = ", ".join(f"{count} {role}" for role, count in group.members.items())
     return members if group.count == 1 else f"{group.count} × ({members})"
+
+
+def _claims(workload: Workload) -> Lines:
+    for shared in workload.shared_claims:
+        users = ", ".join(f"{pods} {role}" for role, pods in shared.roles.items())
+        each = ", ".join(f"{count} {name}" for name, count in sorted((shared.devices or {}).items())) or "of devices"
+        yield f"{shared.count} claim{'s' * (shared.count != 1)} {shared.name} ({each}) shared by {users}"
+    for role in workload.roles:
+        for claim in role.template.device_claims:
+            if claim.devices is None:
+                name = claim.template or claim.claim
+                yield f"{role.name}: which devices {name} asks for is not known"
 
 
 def _unsupported(workload: Workload) -> Lines:

@@ -98,7 +98,7 @@ class TestList:
 class TestShow:
     @pytest.mark.parametrize(
         "word",
-        ["job", "Job", "job.batch", "job.v1.batch", "batch/v1/Job", "batch/v1 Job", "batch-job-v1"],
+        ["job.batch", "Job.batch", "job.v1.batch", "batch/v1/Job", "batch/v1 Job", "batch-job-v1"],
     )
     def test_the_file_as_it_is(self, run: Run, word: str) -> None:
         found = run("definitions", "show", word)
@@ -112,7 +112,7 @@ class TestShow:
         ]
 
     def test_json_can_be_given_back_to_us(self, run: Run, folder: Path) -> None:
-        found = run("definitions", "show", "job", "-o", "json")
+        found = run("definitions", "show", "job.batch", "-o", "json")
         path = folder / "job.json"
         path.write_text(found.out)
         assert [one["kind"] for one in json.loads(found.out)["items"]] == ["Karta", "PlacementProfile"]
@@ -121,7 +121,7 @@ class TestShow:
 
     def test_the_one_that_is_used_is_shown_and_the_others_are_named(self, run: Run, folder: Path) -> None:
         file = write(folder / "mine.yaml", for_jobs("by-file"))
-        found = run("definitions", "show", "job", "--definition", file)
+        found = run("definitions", "show", "job.batch", "--definition", file)
         assert found.out == file.read_text()
         assert f"batch/v1 Job is read by this definition of file {file}, not by that of builtin" in found.err
         by_name = run("definitions", "show", "batch-job-v1", "--definition", file)

@@ -46,6 +46,8 @@ VALUES = (
     *("[{count:1,members:{}}]", "[{count:1,members:{worker:-1}}]", '[{count:"a",members:{worker:1}}]'),
     *("[{count:1,members:[1]}]", "[{count:1,members:{worker:1},more:1}]", '[{key:"a"}]'),
     *("[{key:1,unit:2,exclusive:3,path:4}]", '[{path:"a",text:1}]', '[{path:"a",text:"b",restricts:3}]'),
+    *("{kind:1}", '{kind:"Pod",name:"x",at:[null]}', '{kind:"Pod",name:"x",at:1,group:[]}', '[{name:"x",spec:1}]'),
+    *('[{name:"x",spec:{devices:1}}]', '[{name:"x",spec:{},shared:"y"}]', '{kind:"Pod",name:"x",namespace:{}}'),
     *('{"a":{of:1}}', '{"a":{of:"nobody"}}', '{"a":{of:"role",value:1}}', '{"a":{of:"role",other:1}}'),
 )
 """jq for values of every form, most of which are wrong in most places."""
@@ -82,7 +84,8 @@ def with_field(field: str, text: str) -> dict[str, Any]:
 PROFILE: Mapping[str, Made] = {
     **{f"roles.{field}": partial(with_role, field) for field in OF_ROLE},
     **{f"added.{field}": partial(with_added, field) for field in OF_ROLE},
-    **{field: partial(with_field, field) for field in ("prepare", "scaled", "unmodelled")},
+    **{field: partial(with_field, field) for field in ("prepare", "scaled", "unmodelled", "claims")},
+    "references": lambda text: profile(references={"one": {"find": text}, "all": {"find": text, "pick": "all"}}),
     "podless": lambda text: profile(roles=[{"component": "worker", "when": "false"}], podless=text),
     "counts": lambda text: profile(counts=[text]),
     "gang.groups": lambda text: profile(gang={"groups": text}),

@@ -340,19 +340,20 @@ def test_a_rule_looks_at_every_place_by_itself() -> None:
 WRONG: tuple[Any, ...] = (None, 3, 1.5, SECRET, [], {}, [SECRET], {SECRET: 1}, [None])
 
 
-def broken_manifests() -> Iterator[Any]:
+def examples() -> Iterator[Any]:
     for path in FILES:
         document = layers.builtin(path).entries[0].profile_document
         assert document
         for example in profile_schema.parse(document).spec.examples:
-            yield pytest.param(json.loads(json.dumps(example.manifest)), id=f"{path.stem}: {example.name}")
+            plain = [json.loads(json.dumps(one)) for one in (example.manifest, *example.with_)]
+            yield pytest.param(plain, id=f"{path.stem}: {example.name}")
 
 
 def nodes(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Every place down to the containers."""
+    """Every place down to containers and amounts, whose faults may show a quantity."""
     if path:
         yield path
-    if not path or path[-1] not in ("containers", "initContainers"):
+    if not path or path[-1] not in ("containers", "initContainers", "limits", "requests"):
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, member in items:
             yield from nodes(member, (*path, key))
@@ -370,18 +371,37 @@ def with_wrong(manifest: Any, path: Path, value: Any) -> Any:
     return changed
 
 
-@pytest.mark.parametrize("manifest", list(broken_manifests()))
-def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(manifest: Any) -> None:
+@pytest.mark.parametrize("example", list(examples()))
+def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(example: list[Any]) -> None:
     """Never in those of jq or of a profile, never with a value, and never as zero pods."""
+    manifest, *others = example
     for path in nodes(manifest["spec"], ("spec",)):
         for value in (..., *WRONG):
-            source = files.Source("m.json", json.dumps(with_wrong(manifest, path, value)))
-            for workload in reading.read(files.documents(source), Catalog()).workloads:
-                assert workload.faults or workload.pods, (path, value)
+            for workload in read_together(with_wrong(manifest, path, value), *others):
+                assert workload.faults or workload.pods or workload.is_open, (path, value)
                 for fault in workload.faults:
                     assert fault.code == "invalid", str(fault)
                     assert fault.path[:1] == ("spec",), str(fault)
                     assert SECRET not in f"{fault.message} {fault.hint}", str(fault)
+
+
+@pytest.mark.parametrize("example", [one for one in examples() if len(one.values[0]) > 1])
+def test_what_is_wrong_with_an_object_that_is_referred_to_is_never_zero_pods(example: list[Any]) -> None:
+    manifest, *others = example
+    for place, other in enumerate(others):
+        for path in nodes(other["spec"], ("spec",)):
+            for value in (..., *WRONG):
+                broken = [*others[:place], with_wrong(other, path, value), *others[place + 1 :]]
+                for workload in read_together(manifest, *broken):
+                    assert workload.faults or workload.pods, (path, value)
+                    for fault in workload.faults:
+                        assert SECRET not in f"{fault.message} {fault.hint}", str(fault)
+
+
+def read_together(*objects: Any) -> tuple[Workload, ...]:
+    """The first of the objects, with the others at hand."""
+    first, *others = (files.documents(files.Source("m.json", json.dumps(one))) for one in objects)
+    return reading.read(first, Catalog(), further=[one for found in others for one in found]).workloads
 
 
 def test_a_rule_needs_words() -> None:

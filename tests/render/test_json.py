@@ -187,6 +187,7 @@ def test_described() -> None:
         "claims": [],
         "startsAfter": None,
         "injected": False,
+        "live": None,
     }
 
 
@@ -195,9 +196,20 @@ def test_described_with_everything() -> None:
     leader, worker, proxy = workload["roles"]
     assert leader["deviceClaims"] is None
     assert leader["claims"] == [
-        {"name": "gpu", "resourceClaimName": None, "resourceClaimTemplateName": "one-gpu"},
-        {"name": "nic", "resourceClaimName": "shared", "resourceClaimTemplateName": None},
+        {"name": "gpu", "resourceClaimName": None, "resourceClaimTemplateName": "one-gpu", "devices": None},
+        {
+            "name": "nic",
+            "resourceClaimName": "shared",
+            "resourceClaimTemplateName": None,
+            "devices": {"nic": 2},
+        },
     ]
+    assert workload["sharedClaims"] == [
+        {"claim": "shared", "claims": 1, "devices": {"nic": 2}, "sharedBy": {"leader": 1}}
+    ]
+    assert workload["totals"]["deviceClaims"] is None
+    assert workload["status"] == {"phase": "Working", "matched": ["Running"], "podsWithoutRole": 1}
+    assert leader["live"] == {"pods": 1, "ready": 1, "finished": 2, "nodes": {"gpu-1": 1}}
     assert leader["requests"] == {"cpu": "500m"}
     assert (worker["minReplicas"], worker["maxReplicas"], worker["startsAfter"]) == (2, 8, "leader")
     assert proxy["injected"]
