@@ -44,13 +44,17 @@ BUILTIN = Origin("builtin")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A usable definition, the document that holds it, and the document of the profile that follows it there."""
+    """A usable definition, the document that holds it, and the document of the profile that follows it there.
+
+    `checked`: else only its form is known to be right, and `faults` says whether it can be used.
+    """
 
     definition: Definition
     origin: Origin
     document: Document
     profile_document: Document | None = None
     warnings: tuple[Fault, ...] = ()
+    checked: bool = True
 
     @property
     def kind(self) -> GroupVersionKind:
@@ -87,14 +91,20 @@ def from_folder(folder: str) -> Layer:
     return _read(origin, paths, check=True)
 
 
-def from_cluster(cluster: str, objects: Iterable[Mapping[str, Any]]) -> Layer:
-    """Definitions that a cluster has, as its API returned them."""
-    return _usable(Origin("cluster", cluster), (_of_cluster(cluster, data) for data in objects), check=True)
+def from_cluster(cluster: str, objects: Iterable[Mapping[str, Any]], *, check: bool = True) -> Layer:
+    """Definitions that a cluster has. Without `check`, expressions wait until their kind is asked for."""
+    return _usable(Origin("cluster", cluster), (_of_cluster(cluster, data) for data in objects), check=check)
 
 
 def _of_cluster(cluster: str, data: Mapping[str, Any]) -> Document:
     name = f"cluster {cluster}, {data.get('kind')} {(data.get('metadata') or {}).get('name')}"
     return Document(data, Source(name, ""), 0, Where(name))
+
+
+def faults(entry: Entry) -> tuple[Fault, ...]:
+    """What keeps a definition from being used whose expressions nobody has looked at yet."""
+    with sandbox.SANDBOX.together():
+        return tuple(map(entry.document.placed, validate(entry.definition, entry.origin.engine).errors))
 
 
 def builtin(path: FilePath) -> Layer:
@@ -166,4 +176,4 @@ def _entry(origin: Origin, document: Document, check: bool) -> Entry:
         if findings.errors:
             raise InputError.of(findings.errors)
         warnings = (*warnings, *findings.warnings)
-    return Entry(definition, origin, document, warnings=tuple(map(document.placed, warnings)))
+    return Entry(definition, origin, document, warnings=tuple(map(document.placed, warnings)), checked=check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from advisor.definitions import profile_schema
 from advisor.definitions.catalog import Catalog
@@ -13,42 +13,44 @@ from advisor.inventory import Kind, Listed
 
 
 def listed(catalog: Catalog) -> tuple[Listed, ...]:
-    """Every definition, those that are used before those that they override where origins differ."""
+    """Every definition, by precedence."""
     entries = catalog.entries
     of: dict[GroupVersionKind, list[Entry]] = {}
     for entry in entries:
         of.setdefault(entry.kind, []).append(entry)
-    return tuple(_listed(entry, of[entry.kind], entries) for entry in entries)
+    winners = {kind: winner(catalog, kind) for kind in of}
+    return tuple(_listed(entry, of[entry.kind], winners[entry.kind]) for entry in entries)
 
 
-def _listed(entry: Entry, same: Sequence[Entry], entries: Sequence[Entry]) -> Listed:
-    winner = same[0]
-    profile = _profile(entry, entries)
+def winner(catalog: Catalog, kind: GroupVersionKind) -> Entry | None:
+    """The definition that is used for a kind; None where that is refused, because there are two."""
+    try:
+        found = catalog.find(kind.api_version, kind.kind)
+    except InputError:
+        return None
+    return found.entry if found else None
+
+
+def _listed(entry: Entry, same: Sequence[Entry], wins: Entry | None) -> Listed:
+    profile = entry if entry.profile_document else next((one for one in same if one.profile_document), None)
+    rivals = sum(other.origin == entry.origin for other in same) - 1
     return Listed(
         kind=kind(entry),
         name=entry.definition.name,
         origin=str(entry.origin),
         where=entry.document.where,
-        overridden_by="" if winner.origin == entry.origin else str(winner.origin),
-        rivals=sum(other.origin == entry.origin for other in same) - 1,
+        overridden_by="" if wins is None or wins.origin == entry.origin else str(wins.origin),
+        rivals=rivals,
         profile=str(profile.origin) if profile else "",
         examples=_examples(profile),
         warnings=len(entry.warnings),
-        differs=_differing(entry, same) if entry is winner else (),
+        differs=_differing(entry, same) if entry is wins else (),
     )
 
 
 def kind(entry: Entry) -> Kind:
     found = entry.kind
     return Kind(found.group, found.version, found.kind)
-
-
-def _profile(entry: Entry, entries: Sequence[Entry]) -> Entry | None:
-    """Its own, else that of the next definition of the kind that brings one (`Catalog.find`)."""
-    if entry.profile_document:
-        return entry
-    same = (other for other in entries if other.kind == entry.kind and other.profile_document)
-    return next(same, None)
 
 
 def _examples(profile: Entry | None) -> int:
@@ -90,9 +92,14 @@ def _spellings(found: GroupVersionKind) -> Iterator[str]:
     yield ".".join(part for part in (kind, version, group) if part)
 
 
-def used(entries: Sequence[Entry]) -> Mapping[GroupVersionKind, Entry]:
-    """For each kind the first, which is the one that is used."""
-    found: dict[GroupVersionKind, Entry] = {}
-    for entry in entries:
-        found.setdefault(entry.kind, entry)
-    return found
+def used(word: str, catalog: Catalog) -> list[Entry]:
+    """The definition that a word means, for each kind that it could be: the one of that name, else the one in use.
+
+    Raises InputError where there is none, or two of one origin.
+    """
+    found = meant(word, catalog.entries)
+    if found[0].definition.name == word:
+        return [found[0]]
+    kinds = dict.fromkeys(entry.kind for entry in found)
+    known = (catalog.find(kind.api_version, kind.kind) for kind in kinds)
+    return [one.entry for one in known if one]

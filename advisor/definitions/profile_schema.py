@@ -182,6 +182,11 @@ class Profile(_Model):
     metadata: Metadata = Metadata()
     spec: ProfileSpec
 
+    def fits(self, definition: schema.Definition) -> bool:
+        """Does the definition have every component that the roles speak of?"""
+        names = {component.name for component in definition.components}
+        return all(rule.component in names for rule in self.spec.roles if rule.component)
+
 
 def parse(document: Document) -> Profile:
     """Raises InputError with every fault, placed in its file."""

@@ -301,8 +301,7 @@ def _profile(found: Found) -> Profile | None:
     if found.profile is None or found.profile.profile_document is None:
         return None
     own = profile_schema.parse(found.profile.profile_document)
-    components = {component.name for component in found.entry.definition.components}
-    return own if all(rule.component in components for rule in own.spec.roles if rule.component) else None
+    return own if own.fits(found.entry.definition) else None
 
 
 def _check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from advisor.commands import definitions, exits, terminal
+from advisor.commands import exits, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Clusters, Output, Result
 from advisor.commands.kinds import listing
@@ -46,7 +46,7 @@ def _entries(words: Sequence[str], named: tuple[str, ...], output: Output, *, ev
     of_files = [word for word in words if _is_file(word)]
     if of_files:
         yield from _in_files(of_files)
-    found = definitions.at_hand(named, Clusters(), output)
+    found = listing.at_hand(named, Clusters(), output)
     yield from listing.chosen([word for word in words if word not in of_files], found)
 
 

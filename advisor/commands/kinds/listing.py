@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from advisor import files
-from advisor.commands import definitions, exits, terminal
+from advisor.cluster import ClusterSnapshot
+from advisor.commands import definitions, exits, fleet, stored, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Clusters, Output, Result
 from advisor.definitions import listing
@@ -27,8 +28,7 @@ TEXTS: Mapping[str, Callable[[Sequence[Listed], Style], str]] = {
 
 def run(named: tuple[str, ...], looking: Clusters, output: Output) -> Result:
     """Raises InputError for a file that was named and cannot be used."""
-    found = definitions.at_hand(named, looking, output)
-    terminal.say(found.faults, severity="warning", no_color=output.no_color)
+    found = at_hand(named, looking, output)
     listed = listing.listed(found)
     if output.output in TREES:
         return Result(TREES[output.output](inventory.list_tree(listed)), exits.PLACED)
@@ -38,7 +38,7 @@ def run(named: tuple[str, ...], looking: Clusters, output: Output) -> Result:
 
 def show(words: tuple[str, ...], named: tuple[str, ...], looking: Clusters, output: Output) -> Result:
     """The definitions that the words mean: as their files have them, or as data. Raises InputError."""
-    found = definitions.at_hand(named, looking, output)
+    found = at_hand(named, looking, output)
     entries = chosen(words, found)
     terminal.say(list(_said(entries, found)), severity="note", no_color=output.no_color)
     if output.output == "json":
@@ -51,23 +51,35 @@ def show(words: tuple[str, ...], named: tuple[str, ...], looking: Clusters, outp
     return Result("---\n".join(texts), exits.PLACED)
 
 
+def at_hand(named: Sequence[str], looking: Clusters, output: Output) -> Catalog:
+    """All definitions, those of the clusters that are named among them; what cannot be used is said."""
+    clusters: tuple[ClusterSnapshot, ...] = ()
+    if definitions.names_clusters(looking):
+        accelerators = definitions.accelerators()
+        clusters = stored.read(fleet.plan(looking).sources(accelerators), accelerators)
+    found = Catalog((*definitions.own(named), *stored.of_clusters(clusters, check=True)))
+    terminal.say([*found.faults, *stored.unread(clusters)], severity="warning", no_color=output.no_color)
+    if output.verbose:
+        terminal.say(list(stored.without(clusters)), severity="note", no_color=output.no_color)
+    return found
+
+
 def chosen(words: Sequence[str], found: Catalog) -> list[Entry]:
     """The definition that each word means, one for each kind. Raises InputError for a word that means none."""
     kept: dict[GroupVersionKind, Entry] = {}
     for word in words:
-        for kind, entry in listing.used(listing.meant(word, found.entries)).items():
-            kept.setdefault(kind, entry)
+        for entry in listing.used(word, found):
+            kept.setdefault(entry.kind, entry)
     return list(kept.values())
 
 
 def _said(entries: Sequence[Entry], found: Catalog) -> Iterator[Fault]:
-    used = listing.used(found.entries)
     for entry in entries:
-        wins = used[entry.kind]
+        wins = listing.winner(found, entry.kind)
         others = [str(other.origin) for other in found.entries if other.kind == entry.kind and other is not wins]
-        if entry is not wins:
+        if wins is not None and entry is not wins:
             yield Fault(f"{entry.kind} is not read by this definition of {entry.origin}, but by that of {wins.origin}")
-        elif others:
+        elif wins is not None and others:
             yield Fault(f"{entry.kind} is read by this definition of {wins.origin}, not by that of {', '.join(others)}")
 
 
