@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.commands import definitions
 from advisor.definitions import checking, examples, layers, profile_schema
 from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.engine import TRUSTED
@@ -56,3 +57,9 @@ class TestFile:
 
     def test_the_examples_come_out_as_they_say(self, path: Path) -> None:
         assert [outcome for outcome in examples.tried(entry(path)) if not outcome.holds] == []
+
+
+def test_every_kind_that_is_referred_to_is_recorded_and_read_by_servers() -> None:
+    known = {(one.group, one.kind) for one in definitions.referred()}
+    read = (workload for path in FILES for workload in examples.workloads(entry(path)))
+    assert {(one.group, one.kind) for workload in read for one in workload.references} == known

@@ -7,7 +7,7 @@ states is compared, and everything that comes out must be stated, so that a role
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from advisor import quantity
@@ -23,34 +23,56 @@ from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
 
 
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """An example with the document that holds it, and the definition that is to read it before all others."""
+
+    example: Example
+    document: Document
+    definition: str
+    catalog: Catalog
+
+    def workload(self) -> Workload:
+        """Raises InputError."""
+        beside = [self.document.member(one, "with", place) for place, one in enumerate(self.example.with_)]
+        return _read(self.document.member(dict(self.example.manifest), "manifest"), beside, self.catalog)
+
+    def outcome(self) -> Tried:
+        tried = Tried(self.definition, self.example.name, self.document.where)
+        try:
+            workload = self.workload()
+            lacking = workload.faults or tuple(missing.fault for missing in workload.lacking)
+            if lacking:
+                return replace(tried, faults=lacking)
+            with self.document.faults():
+                return replace(tried, differences=tuple(differences(self.example, workload)))
+        except InputError as error:
+            return replace(tried, faults=error.faults)
+
+
 def tried(entry: Entry, builtin: Builtin | None = None) -> tuple[Tried, ...]:
     """Every example of the profile that goes with a definition: its own, else that of our catalogue.
 
     Raises InputError for a profile that cannot be read.
     """
+    return tuple(trial.outcome() for trial in _trials(entry, builtin))
+
+
+def workloads(entry: Entry) -> tuple[Workload, ...]:
+    """What the examples come to. Raises InputError."""
+    return tuple(trial.workload() for trial in _trials(entry))
+
+
+def _trials(entry: Entry, builtin: Builtin | None = None) -> Iterator[_Trial]:
     first = () if entry.origin == BUILTIN else (Layer(entry.origin, (entry,)),)
     alone = Catalog(first, builtin)
     found = alone.find(entry.kind.api_version, entry.kind.kind)
     document = found.profile.profile_document if found and found.profile else None
     if document is None:
-        return ()
-    examples = profile_schema.parse(document).spec.examples
-    return tuple(_tried(entry, document, place, example, alone) for place, example in enumerate(examples))
-
-
-def _tried(entry: Entry, document: Document, place: int, example: Example, catalog: Catalog) -> Tried:
-    own = document.member(document.data["spec"]["examples"][place], "spec", "examples", place)
-    outcome = Tried(entry.definition.name, example.name, own.where)
-    try:
-        beside = [own.member(one, "with", place) for place, one in enumerate(example.with_)]
-        workload = _read(own.member(dict(example.manifest), "manifest"), beside, catalog)
-        lacking = workload.faults or tuple(missing.fault for missing in workload.lacking)
-        if lacking:
-            return replace(outcome, faults=lacking)
-        with own.faults():
-            return replace(outcome, differences=tuple(differences(example, workload)))
-    except InputError as error:
-        return replace(outcome, faults=error.faults)
+        return
+    for place, example in enumerate(profile_schema.parse(document).spec.examples):
+        own = document.member(document.data["spec"]["examples"][place], "spec", "examples", place)
+        yield _Trial(example, own, entry.definition.name, alone)
 
 
 def _read(manifest: Document, beside: Sequence[Document], catalog: Catalog) -> Workload:

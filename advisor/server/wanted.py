@@ -108,7 +108,8 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
-    """Does the controller of an object of a known kind look after it? Then that object was asked about."""
+    """Does the controller of a known kind look after it, or one of what such a controller makes? Then an object of that
+    kind was asked about."""
     metadata = found.get("metadata") if found else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     return isinstance(owners, list) and any(_is_of_ours(owner, catalog) for owner in owners)
@@ -117,7 +118,8 @@ def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
 def _is_of_ours(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
-    return catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind")) is not None
+    version, kind = plain.text(owner, "apiVersion"), plain.text(owner, "kind")
+    return (version.rpartition("/")[0], kind) in catalog.made or catalog.find(version, kind) is not None
 
 
 def _workload(

@@ -21,6 +21,7 @@ READS = {
     "kueue.x-k8s.io": ("localqueues", "clusterqueues"),
     "run.ai": ("kartas",),
     "optimization.nvidia.com": ("resourceinterfaces",),
+    "trainer.kubeflow.org": ("clustertrainingruntimes", "trainingruntimes"),
 }
 API = "rbac.authorization.k8s.io"
 
