@@ -173,6 +173,15 @@ def _row(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]
 _FILE = click.Path()
 """For completion only: whether a file can be read is said where it is read."""
 
+_beside = _row(
+    "--with",
+    "beside",
+    multiple=True,
+    type=_FILE,
+    metavar="FILE",
+    help="Objects to which the manifests refer, such as runtimes: a file or a folder. Repeatable.",
+)
+
 _manifests = click.argument("manifests", nargs=-1, type=_FILE, metavar="MANIFEST...")
 
 _asking = _options(
@@ -185,6 +194,7 @@ _asking = _options(
         metavar="FILE",
         help="A file, a folder, or - for stdin: as MANIFEST.",
     ),
+    _beside,
     _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
     _row(
         "-l",
@@ -338,6 +348,7 @@ def place(**given: Any) -> Result:
 @click.argument("scenario", type=_FILE, metavar="SCENARIO")
 @_options(
     "What is asked about",
+    _beside,
     _row("-n", "--namespace", default="", metavar="NAME", help="Namespace of objects that name none."),
     _row(
         "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
@@ -354,7 +365,7 @@ def whatif(**given: Any) -> Result:
     quotas or workloads, and may say what it expects: then the exit code is 1 where that does not come."""
     from advisor.commands import whatif
 
-    asking = Manifests((), namespace=given["namespace"], definition=given["definition"])
+    asking = _taken(Manifests, {**given, "manifests": ()})
     return whatif.run(
         given["scenario"], asking, _taken(Clusters, given), _taken(Choosing, given), _taken(Output, given)
     )

@@ -53,6 +53,7 @@ CODES: Mapping[str, str] = {
     "runtimeclass-missing": "the RuntimeClass does not exist",
     "runtimeclass-conflict": "the RuntimeClass asks for a node label that the template contradicts",
     "priorityclass-missing": "the PriorityClass does not exist",
+    "missing-reference": "an object that the pods depend on was not found",
     "unsupported": "a field is in use that no rule here evaluates",
     "unreadable": "a fact that the answer needs could not be read",
     "solver-limit": "the search for a packing stopped at its limit",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from advisor.errors import Fault, Where
+from advisor.errors import Fault, Path, Where
 from advisor.labels import ANYWHERE, HostPort, Labels, MadeLabel, NodeSelector, PodAffinityTerm, Toleration
 from advisor.quantity import Amounts
 from advisor.resources import Init, may_be_pod_level, pod_sum
@@ -71,6 +71,7 @@ class PodTemplate:
     priority: int | None = None
     service_account: str = ""
     gates: tuple[str, ...] = ()
+    scheduling_group: str = ""
     has_deadline: bool = False
     host_network: bool = False
     crosses_namespaces: bool = False
@@ -113,11 +114,30 @@ class PodTemplate:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClaim:
-    """An entry of `spec.resourceClaims`: a claim of its own for each pod (`template`) or one shared claim (`claim`)."""
+    """An entry of `spec.resourceClaims`: a claim of its own for each pod (`template`) or one shared claim (`claim`).
+
+    `devices` are those of one claim, by DeviceClass; None where they are not known. `shared`: one for several pods.
+    """
 
     name: str
     claim: str = ""
     template: str = ""
+    devices: Mapping[str, int] | None = None
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedClaim:
+    """`count` claims with `devices` each (DeviceClass → devices, None: not known), shared by the pods of `roles`.
+
+    `made`: the controller makes them for this workload; others exist beside it.
+    """
+
+    name: str
+    devices: Mapping[str, int] | None
+    roles: Mapping[str, int]
+    count: int = 1
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +219,57 @@ class Definition:
     child_kinds: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """Another object that bears on a workload's pods. No `name`: every object of that kind.
+
+    `namespace`: the object's own; "" where none is stated: it is cluster-scoped, or in the workload's namespace.
+    """
+
+    group: str
+    kind: str
+    name: str = ""
+    namespace: str = ""
+
+    @property
+    def title(self) -> str:
+        return (
+            f"{self.kind} {self.namespace}{'/' * bool(self.namespace)}{self.name}" if self.name else f"any {self.kind}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that a workload refers to and that was not found: none of `alternatives`.
+
+    required  without it nobody knows the pods; else they are those that come where it is not there
+    absent    it surely is not there: the cluster was asked
+    path      where the manifest refers to it; `where`: in which file
+    """
+
+    alternatives: tuple[Reference, ...]
+    required: bool = True
+    absent: bool = False
+    path: Path = ()
+    where: Where | None = None
+
+    @property
+    def title(self) -> str:
+        return " or ".join(reference.title for reference in self.alternatives)
+
+    @property
+    def fault(self) -> Fault:
+        """As something to be mended."""
+        message = f"its pods depend on {self.title}, which is not in the files"
+        return Fault(message, self.path, self.where, "name the file that holds it: --with FILE", "missing-reference")
+
+
 @dataclass(frozen=True, slots=True)
 class Workload:
     """One object that creates pods. `faults` not empty: nothing about roles may be relied on.
 
-    `generated`: the name is only the beginning of the one that the API server will give.
+    `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
+    objects that its pods depend on; `missing`: what was not found of them.
     """
 
     api_version: str
@@ -215,11 +281,24 @@ class Workload:
     roles: tuple[Role, ...] = ()
     groups: tuple[GangGroup, ...] = ()
     min_available: int | None = None
+    shared_claims: tuple[SharedClaim, ...] = ()
     labels: Labels = ()
     generated: bool = False
     notes: tuple[Note, ...] = ()
     unmodelled: tuple[Unmodelled, ...] = ()
+    references: tuple[Reference, ...] = ()
+    missing: tuple[Missing, ...] = ()
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Nobody knows its pods, because something that they depend on was not found."""
+        return bool(self.lacking)
+
+    @property
+    def lacking(self) -> tuple[Missing, ...]:
+        """What was not found, and without which nobody knows the pods."""
+        return tuple(missing for missing in self.missing if missing.required)
 
     @property
     def title(self) -> str:

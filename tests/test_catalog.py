@@ -16,6 +16,7 @@ from advisor.definitions.engine import TRUSTED
 from advisor.definitions.layers import Entry
 from advisor.definitions.profile_schema import Example, Profile
 from advisor.definitions.validate import validate
+from advisor.errors import Where
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
 
@@ -24,8 +25,12 @@ FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpa
 NAMES: dict[str | int, tuple[str, ...]] = {
     **dict.fromkeys(("prepare", "counts", "podless", "scaled", "unmodelled"), ()),
     "rules": ("object", "path"),
+    "references": ("namespace",),
 }
-"""The variables that expressions may use, by field of the profile; `roles` and `gang` know all others."""
+"""The variables that expressions may use, by field of the profile; `roles` and `gang` know all others.
+
+All know `refs` where the profile has references.
+"""
 
 
 def entry(path: Path) -> Entry:
@@ -67,6 +72,8 @@ class TestFile:
         library = profile.library(found.spec.uses)
         for where, text in profile_schema.texts(found):
             names = NAMES.get(where[1], ("id", "object", "role", "roles", "scale"))
+            if found.spec.references:
+                names = (*names, "refs")
             TRUSTED.compile(f"{library}{text}", names=names, edits=True)
 
     def test_has_two_examples_at_least(self, path: Path) -> None:
@@ -75,7 +82,8 @@ class TestFile:
 
 def read(example: Example) -> Workload:
     source = files.Source(example.name, json.dumps(example.manifest))
-    (workload,) = reading.read(files.documents(source), Catalog()).workloads
+    further = [files.Document(one, source, 0, Where(example.name)) for one in example.with_]
+    (workload,) = reading.read(files.documents(source), Catalog(), further=further).workloads
     return workload
 
 
@@ -91,6 +99,7 @@ def stated_requests(stated: Any) -> dict[str, int]:
 def test_an_example_comes_out_as_it_says(example: Example) -> None:
     workload = read(example)
     assert not workload.faults
+    assert not workload.missing
     assert [role.name for role in workload.roles] == list(example.roles)
     for role in workload.roles:
         stated = example.roles[role.name]

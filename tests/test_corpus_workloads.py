@@ -12,6 +12,7 @@ from advisor import files, quantity
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError
+from advisor.render import totals
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
 from tests import corpus
@@ -29,6 +30,7 @@ KINDS = (
     "raycluster",
     "rayjob",
     "knativeservice",
+    "workload",
 )
 NOT_YET = {"raycronjob-sample"}
 """Files in these folders whose kind the catalogue does not have."""
@@ -100,13 +102,13 @@ def test_what_one_pod_requests(path: Path) -> None:
 @pytest.mark.parametrize("path", READ, ids=stem)
 def test_totals(path: Path) -> None:
     for workload, wanted in pairs(path):
-        totals: dict[str, int] = {}
+        found: dict[str, int] = {}
         for role in workload.roles:
             for name, amount in requests(role).items():
-                totals[name] = totals.get(name, 0) + amount * role.replicas
+                found[name] = found.get(name, 0) + amount * role.replicas
         stated = {name: value for name, value in wanted["totals"].items() if name not in ("pods", "deviceClaims")}
         assert workload.pods == wanted["totals"]["pods"]
-        assert {name: amount for name, amount in totals.items() if amount} == units(stated)
+        assert {name: amount for name, amount in found.items() if amount} == units(stated)
 
 
 @pytest.mark.parametrize("path", READ, ids=stem)
@@ -125,6 +127,39 @@ def test_gang_groups(path: Path) -> None:
     for workload, wanted in pairs(path):
         found = [{"count": group.count, "members": dict(group.members)} for group in workload.groups]
         assert several(found) == several(wanted.get("gangGroups", []))
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_claims_of_devices(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        for role, stated in zip(workload.roles, wanted["roles"], strict=True):
+            found = totals.devices_per_pod(role)
+            known = totals.known_devices_per_pod(role)
+            if "deviceClaims" in stated or known:
+                assert known == by_class(stated.get("deviceClaims", {}))
+                assert found == known or (found is None and "uncertain" in wanted)
+        if "deviceClaims" in wanted["totals"] and "uncertain" not in wanted:
+            assert totals.devices(workload) == by_class(wanted["totals"]["deviceClaims"])
+        for shared in wanted.get("sharedClaims", ()):
+            assert (shared["deviceClass"], shared["count"]) in shared_devices(workload)
+
+
+def by_class(stated: Any) -> dict[str, int]:
+    """The corpus writes them as a mapping or as a list."""
+    return stated if isinstance(stated, dict) else {one["deviceClass"]: one["count"] for one in stated}
+
+
+def shared_devices(workload: Workload) -> list[tuple[str | None, int | None]]:
+    known = [claim.devices or {} for claim in workload.shared_claims]
+    return [next(iter(devices.items()), (None, None)) for devices in known]
+
+
+@pytest.mark.parametrize("path", READ, ids=stem)
+def test_pods_that_must_start_at_least(path: Path) -> None:
+    for workload, wanted in pairs(path):
+        if "minAvailable" in wanted:
+            in_groups = sum(group.count * sum(group.members.values()) for group in workload.groups)
+            assert (workload.min_available or in_groups) == wanted["minAvailable"]
 
 
 def several(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -22,7 +22,8 @@ def run(asking: Manifests, output: Output) -> Result:
     """Raises InputError for input that cannot be used at all. No cluster is asked, so none lends its namespace."""
     asked = manifests.asked(manifests.documents(asking.sources), asking, fleet.NAMESPACE)
     manifests.say(asked, output)
-    code = exits.worst(asked.codes)
+    terminal.say(asked.open, no_color=output.no_color)
+    code = exits.worst([*asked.codes, *[exits.CANNOT_TELL] * bool(asked.open)])
     if not asked.workloads:
         return Result("", code)
     if output.output in TREES:

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """What is asked about. `namespace`: of documents that name none ("": the default, which depends)."""
+    """What is asked about. `namespace`: of documents that name none ("": the default, which depends).
+
+    `beside`: files of objects to which the manifests refer.
+    """
 
     manifests: tuple[str, ...]
     filename: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     namespace: str = ""
     selector: str = ""
     definition: tuple[str, ...] = ()

@@ -39,6 +39,11 @@ class Asked:
         return [exits.INPUT] * bool(self.faults) + [exits.NO_DEFINITION] * bool(self.missing)
 
     @property
+    def open(self) -> tuple[Fault, ...]:
+        """What keeps workloads that have no faults from being known."""
+        return tuple(missing.fault for workload in self.sound for missing in workload.lacking)
+
+    @property
     def sound(self) -> tuple[Workload, ...]:
         return tuple(workload for workload in self.workloads if not workload.faults)
 
@@ -51,7 +56,7 @@ def asked(found: Sequence[Document], given: Manifests, namespace: str) -> Asked:
     """Raises InputError for documents that are no objects, and where no workload is chosen."""
     chosen = selector.parse(given.selector)
     catalog = definitions.catalog(given.definition)
-    reading = read(found, catalog, given.namespace or namespace)
+    reading = read(found, catalog, given.namespace or namespace, documents(given.beside) if given.beside else ())
     workloads = tuple(workload for workload in reading.workloads if chosen.matches(workload.labels))
     if reading.workloads and not workloads:
         raise InputError(f"none of the workloads ({len(reading.workloads)}) has the labels {chosen}")

@@ -26,12 +26,16 @@ from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A profile, the engine for its expressions, the object (with defaults, once they are applied), a namespace."""
+    """A profile, the engine for its expressions, the object (with defaults, once they are applied), a namespace.
+
+    `refs`: other objects that the profile refers to.
+    """
 
     profile: Profile
     engine: Engine
     document: Prepared
     namespace: str
+    refs: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, text: str | None, default: Any, **variables: Any) -> Any:
         """The single output of an expression on the object; `default` when there is no expression."""
@@ -72,19 +76,27 @@ class Context:
         return [outputs[0] for outputs in found]
 
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
+        outputs = self.outputs(text, document, {**self.variables, **variables})
+        if len(outputs) != 1:
+            raise unreadable(f"{len(outputs)} values where one is needed", text)
+        return outputs[0]
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """What every expression of the profile may name."""
+        return {"refs": self.refs} if self.profile.spec.references else {}
+
+    def outputs(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> list[Any]:
         program = f"{library(self.profile.spec.uses)}{text}"
         try:
-            outputs = self.engine.evaluate(program, document, variables=variables, edits=True)
+            return self.engine.evaluate(program, document, variables=variables, edits=True)
         except InputError as error:
             if any(fault.hint for fault in error.faults):
                 raise
-            raise _unreadable(str(error.faults[0].message), text) from None
-        if len(outputs) != 1:
-            raise _unreadable(f"{len(outputs)} values where one is needed", text)
-        return outputs[0]
+            raise unreadable(str(error.faults[0].message), text) from None
 
 
-def _unreadable(reason: str, text: str) -> InputError:
+def unreadable(reason: str, text: str) -> InputError:
     """Something in the manifest has another shape than the kind's; the profile's own rules did not see it coming."""
     line = " ".join(text.split())
     hint = f"in the placement profile: {line if len(line) <= _LONGEST_HINT else line[: _LONGEST_HINT - 3] + '...'}"
@@ -311,6 +323,11 @@ def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
         raise InputError(f"a gang needs {', '.join(sorted(strangers))}, of which there is no role", code="unreadable")
     kept = (replace(group, members={name: n for name, n in group.members.items() if n}) for group in made)
     return tuple(group for group in kept if group.count and group.members)
+
+
+def claims(context: Context, found: Sequence[Role]) -> list[Mapping[str, Any]]:
+    """Templates of claims of devices that the controller makes from fields of its own."""
+    return context.value(context.profile.spec.claims, [], roles=_counts(found)) or []
 
 
 def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, list[Note]]:

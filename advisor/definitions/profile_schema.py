@@ -74,6 +74,24 @@ Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector",
 What = Type | Piece
 
 
+class Reference(_Model):
+    """Other objects that the pods depend on, bound as `$refs.NAME` in every expression of the profile.
+
+    find      what is looked for: outputs {group, kind, name, namespace, at}, of the object as it is written. Without a
+              `namespace` the object is cluster-scoped or in the workload's own; `at` is the path (a list of steps)
+              where the manifest refers to it
+    pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
+              not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
+    required  without it nobody knows the pods; else expressions see null, or a shorter list
+
+    `find` sees the workload's namespace as `$namespace`, and the references that stand before it as `$refs`.
+    """
+
+    find: Jq
+    pick: Literal["first", "each", "all"] = "first"
+    required: bool = True
+
+
 class Rule(_Model):
     """What the kind wants of one place in the manifest as it is written, before any default.
 
@@ -115,10 +133,14 @@ class Gang(_Model):
 
 
 class Example(_Model):
-    """A manifest and what must come out of it: role → {replicas, minimum, requests}; and the gang's groups."""
+    """A manifest and what must come out of it: role → {replicas, minimum, requests}; and the gang's groups.
+
+    `with`: other objects that are at hand.
+    """
 
     name: str
     manifest: Mapping[str, Any]
+    with_: tuple[Mapping[str, Any], ...] = Field(default=(), alias="with")
     roles: Mapping[str, Mapping[str, Any]]
     gang: tuple[Mapping[str, Any], ...] | None = None
 
@@ -129,7 +151,9 @@ class ProfileSpec(_Model):
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `nameless`: the controller names containers that have no name.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
-    has no role at all; anywhere else that is a fault. `scaled`: the path that an autoscaler of the object sets.
+    has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
+    devices that the controller makes; `shared` of them, where they are not one for each pod.
+    `scaled`: the path that an autoscaler of the object sets.
     """
 
     for_: For = Field(alias="for")
@@ -138,11 +162,13 @@ class ProfileSpec(_Model):
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()
+    references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
     gang: Gang = Gang()
+    claims: Jq | None = None
     unmodelled: Jq | None = None
     examples: tuple[Example, ...] = ()
 

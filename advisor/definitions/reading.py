@@ -12,10 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import (
+    claims,
+    gangs,
     pieces,
     plain,
     profile,
     profile_schema,
+    references,
     rules,
     scalers,
     shapes,
@@ -29,8 +32,9 @@ from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
+from advisor.definitions.references import NOTHING_LOOKED_UP, Held, Known, Referred
 from advisor.definitions.scalers import Scaler
-from advisor.errors import Fault, Faults, InputError, Path, at
+from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
 from advisor.workload import Definition, GangGroup, Note, Role, Workload
@@ -53,29 +57,80 @@ class Reading:
     notes: tuple[Note, ...] = ()
 
 
-def read(documents: Sequence[Document], catalog: Catalog, namespace: str = "default") -> Reading:
-    """Raises InputError for documents that are no Kubernetes objects at all; all of them at once."""
+def read(
+    documents: Sequence[Document],
+    catalog: Catalog,
+    namespace: str = "default",
+    further: Sequence[Document] = (),
+    in_cluster: Held = NOTHING_LOOKED_UP,
+) -> Reading:
+    """`further`: objects of other files, which are only looked at where a workload refers to them; `in_cluster`: what
+    one cluster has of those.
+
+    Raises InputError for documents that are no Kubernetes objects at all; all of them at once.
+    """
     faults = Faults()
     workloads: list[Workload] = []
-    missing: list[Fault] = []
+    strangers: list[Document] = []
     passed: Counter[str] = Counter()
     every = list(members(documents))
-    owners: Mapping[scalers.Target, Scaler] = {}
+    beside = Beside()
     with faults.collect():
-        owners = scalers.of(every, builtin_folder(), namespace)
+        beside = Beside.of(every, namespace)
+    beside = replace(beside, known=references.known([*members(further), *every], namespace, in_cluster))
     for document in every:
         with faults.collect(), document.faults():
             kind = _kind(document)
             found = catalog.find(*kind)
             if found:
-                workloads.append(_workload(document, found, namespace, owners))
+                workloads.append(_workload(document, found, namespace, beside))
             elif _is_passed_over(kind) or not _holds_pods(document.data):
                 passed[kind[1]] += 1
             else:
-                missing.append(document.placed(_no_definition(*kind)))
+                strangers.append(document)
     faults.raise_if_any()
+    missing = tuple(_without_definition(strangers, workloads, passed))
     distinct, notes = _once(workloads)
-    return Reading(distinct, dict(sorted(passed.items())), tuple(missing), notes)
+    return Reading(
+        gangs.applied(distinct, beside.gangs, builtin_folder()), dict(sorted(passed.items())), missing, notes
+    )
+
+
+def _without_definition(
+    strangers: Sequence[Document], workloads: Sequence[Workload], passed: Counter[str]
+) -> Iterator[Fault]:
+    """Objects with pods inside that no workload refers to; others are there for the workload, and passed over."""
+    referred = {(one.group, one.kind) for workload in workloads for one in workload.references}
+    for document in strangers:
+        version, kind = _kind(document)
+        if (version.rpartition("/")[0], kind) in referred:
+            passed[kind] += 1
+        else:
+            yield document.placed(_no_definition(version, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other objects in the same files say about the workloads, and those that workloads refer to."""
+
+    known: Known = field(default_factory=Known)
+    scalers: Mapping[scalers.Target, Scaler] = field(default_factory=dict)
+    claims: claims.Known = field(default_factory=dict)
+    gangs: Mapping[gangs.Key, gangs.Gang] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], namespace: str) -> Beside:
+        """Raises InputError, all faults of all objects at once."""
+        faults = Faults()
+        found: dict[str, Any] = {}
+        with faults.collect():
+            found["scalers"] = scalers.of(documents, builtin_folder(), namespace)
+        with faults.collect():
+            found["claims"] = claims.of(documents, builtin_folder(), namespace)
+        with faults.collect():
+            found["gangs"] = gangs.of(documents, builtin_folder(), namespace)
+        faults.raise_if_any()
+        return cls(**found)
 
 
 def _once(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], tuple[Note, ...]]:
@@ -134,9 +189,7 @@ def _no_definition(api_version: str, kind: str) -> Fault:
     )
 
 
-def _workload(
-    document: Document, found: Found, default_namespace: str, owners: Mapping[scalers.Target, Scaler]
-) -> Workload:
+def _workload(document: Document, found: Found, default_namespace: str, beside: Beside) -> Workload:
     data = document.data
     metadata = plain.mapping(data, "metadata")
     with at("metadata"):
@@ -157,8 +210,7 @@ def _workload(
     )
     try:
         with document.faults():
-            owner = owners.get((workload.api_group, workload.kind, namespace, name))
-            whole = _with_roles(workload, document, found, owner)
+            whole = _with_roles(workload, document, found, beside)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
@@ -172,29 +224,76 @@ def _definition(found: Found) -> Definition:
     return Definition(found.entry.definition.name, str(found.entry.origin), tuple(sorted(children)))
 
 
-def _with_roles(workload: Workload, document: Document, found: Found, owner: Scaler | None) -> Workload:
+def _with_roles(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
     entry = found.entry
     own = _profile(found)
-    engine = entry.origin.engine
     given = prepare(document.data)
-    warnings = _check(given, workload.namespace, found, own)
-    resumed = suspend.resumed(entry.definition, given, engine)
     if own is None:
-        return _without_profile(workload, Extraction(entry.definition, resumed, engine))
-    runs = found.profile.origin.engine if found.profile else engine
-    context, scaled = profile.with_scaler(Context(own, runs, resumed, workload.namespace), owner)
+        _check(given, workload.namespace, found, None)
+        extraction = Extraction(entry.definition, _resumed(found, given), entry.origin.engine)
+        return _with_claims(_without_profile(workload, extraction), beside, ())
+    runs = found.profile.origin.engine if found.profile else entry.origin.engine
+    context, referred, warnings = _referring(Context(own, runs, given, workload.namespace), found, beside.known)
+    workload = _with_references(workload, document, referred, warnings)
+    if workload.is_open:
+        return workload
+    owner = beside.scalers.get((workload.api_group, workload.kind, workload.namespace, workload.name))
+    context, scaled = profile.with_scaler(replace(context, document=_resumed(found, given)), owner)
     context, notes = profile.with_defaults(context)
-    made = profile.roles(context, Extraction(entry.definition, context.document, engine))
+    made = profile.roles(context, Extraction(entry.definition, context.document, entry.origin.engine))
     least, said = profile.min_available(context, made.roles)
     of_roles = [note for note in made.notes if not (said and note.rule == profile.MINIMUM)]
-    return replace(
+    whole = replace(
         workload,
         roles=made.roles,
         groups=profile.groups(context, made.roles),
         min_available=least,
-        notes=(*workload.notes, *warnings, *scaled, *notes, *of_roles, *said),
+        notes=(*workload.notes, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context),
     )
+    return _with_claims(whole, beside, profile.claims(context, made.roles))
+
+
+def _resumed(found: Found, given: Prepared) -> Prepared:
+    return suspend.resumed(found.entry.definition, given, found.entry.origin.engine)
+
+
+def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Referred, list[Note]]:
+    """The object with what it refers to, once it is checked; with what is only worth a warning.
+
+    Why a reference cannot be read is better told by the rules, where they see it.
+    """
+    trouble: tuple[Fault, ...] = ()
+    try:
+        referred = references.resolve(given, known)
+    except InputError as error:
+        referred, trouble = references.nothing(given.profile), error.faults
+    context = replace(given, refs=referred.values)
+    unsure = bool(trouble) or any(missing.required for missing in referred.missing)
+    warnings = _check(given.document, given.namespace, found, context, unsure=unsure)
+    if trouble:
+        raise InputError.of(trouble)
+    return context, referred, warnings
+
+
+def _with_references(workload: Workload, document: Document, referred: Referred, said: Sequence[Note]) -> Workload:
+    placed = (replace(one, where=document.placed(Fault("", one.path)).where) for one in referred.missing)
+    open_ones = (
+        Note("missing-reference", f"{one.title} was not found, and is taken not to be there", dotted(one.path))
+        for one in referred.missing
+        if not one.required
+    )
+    return replace(
+        workload,
+        references=referred.references,
+        missing=tuple(placed),
+        notes=(*workload.notes, *said, *referred.notes, *open_ones),
+    )
+
+
+def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str, Any]]) -> Workload:
+    named = gangs.named(workload, beside.gangs, builtin_folder())
+    return claims.applied(workload, beside.claims, named, made)
 
 
 def _profile(found: Found) -> Profile | None:
@@ -205,19 +304,23 @@ def _profile(found: Found) -> Profile | None:
     return own if all(rule.component in components for rule in own.spec.roles if rule.component) else None
 
 
-def _check(given: Prepared, namespace: str, found: Found, own: Profile | None) -> list[Note]:
+def _check(
+    given: Prepared, namespace: str, found: Found, context: Context | None, *, unsure: bool = False
+) -> list[Note]:
     """Faults of the manifest at their own places, before anything is made of it: rules, counts, then pod templates.
 
-    Gives what is only worth a warning.
+    Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
     """
     faults = Faults()
     notes: list[Note] = []
-    if own and found.profile:
-        engine = found.profile.origin.engine
-        broken, notes = rules.broken(own.spec.rules, profile.library(own.spec.uses), given, engine)
+    own = context.profile if context else None
+    if context and own:
+        wanted = [rule for rule in own.spec.rules if not (unsure and rules.refers(rule))]
+        library = profile.library(own.spec.uses)
+        broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
         faults.found += broken
         for text in own.spec.counts:
-            for path, value in rules.places(text, given, engine):
+            for path, value in rules.places(text, given, context.engine, context.variables):
                 with faults.collect(*path):
                     _whole_count(value)
     judged = {fault.path for fault in faults.found}

@@ -6,12 +6,12 @@ of it and never a value, so that no message can repeat what a manifest holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from advisor.definitions import pieces
-from advisor.definitions.engine import Engine, Prepared
+from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared
 from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
 from advisor.workload import Note
@@ -34,13 +34,15 @@ _WORDS = {
 }
 
 
-def broken(rules: Sequence[Rule], library: str, given: Prepared, engine: Engine) -> tuple[list[Fault], list[Note]]:
+def broken(
+    rules: Sequence[Rule], library: str, given: Prepared, engine: Engine, variables: Mapping[str, Any] = NO_VARIABLES
+) -> tuple[list[Fault], list[Note]]:
     """Every rule that the manifest breaks; what lies inside a place that is wrong is not judged any more."""
     faults: list[Fault] = []
     notes: list[Note] = []
     if not rules:
         return faults, notes
-    (found,) = engine.evaluate(f"{library}{_program(tuple(rules))}", given, edits=True)
+    (found,) = engine.evaluate(f"{library}{_program(tuple(rules))}", given, variables=variables, edits=True)
     for rule, places in zip(rules, found, strict=True):
         for path, type_, holds in places:
             message = _message(rule, type_, holds)
@@ -51,6 +53,11 @@ def broken(rules: Sequence[Rule], library: str, given: Prepared, engine: Engine)
             else:
                 faults.append(Fault(message, tuple(path), hint=rule.hint))
     return faults, notes
+
+
+def refers(rule: Rule) -> bool:
+    """Does it look at other objects than the manifest?"""
+    return "$refs" in f"{rule.at}{rule.must or ''}"
 
 
 def _message(rule: Rule, type_: str, holds: bool) -> str:
@@ -75,10 +82,12 @@ def _judged(rule: Rule) -> str:
     )
 
 
-def places(text: str, given: Prepared, engine: Engine) -> list[tuple[Path, Any]]:
+def places(
+    text: str, given: Prepared, engine: Engine, variables: Mapping[str, Any] = NO_VARIABLES
+) -> list[tuple[Path, Any]]:
     """Where in the object a jq path points, with what stands there; nothing where the text is no plain path."""
     try:
-        pairs = engine.evaluate(f"path({text}\n) as $p | [$p, getpath($p)]", given, edits=True)
+        pairs = engine.evaluate(f"path({text}\n) as $p | [$p, getpath($p)]", given, variables=variables, edits=True)
     except InputError:
         return []
     return [(tuple(path), value) for path, value in pairs]

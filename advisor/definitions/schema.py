@@ -332,6 +332,10 @@ def _expressions_of(value: Any) -> Iterator[tuple[Path, Expression]]:
         for i, item in enumerate(value):
             for path, expression in _expressions_of(item):
                 yield (i, *path), expression
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            for path, expression in _expressions_of(item):
+                yield (key, *path), expression
 
 
 def is_definition(data: Any) -> bool:

@@ -270,6 +270,7 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "priority": lambda spec: plain.number(spec, "priority"),
     "service_account": lambda spec: plain.text(spec, "serviceAccountName") or plain.text(spec, "serviceAccount"),
     "gates": _gates,
+    "scheduling_group": lambda spec: plain.text(plain.mapping(spec, "schedulingGroup"), "podGroupName"),
     "has_deadline": lambda spec: plain.number(spec, "activeDeadlineSeconds") is not None,
     "host_network": lambda spec: plain.flag(spec, "hostNetwork"),
     "crosses_namespaces": lambda spec: any(_names_namespaces(term) for term in _all_pod_terms(spec)),

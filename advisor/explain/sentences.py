@@ -41,6 +41,7 @@ PLAIN: Mapping[str, str] = {
     "runtimeclass-missing": "RuntimeClass {subject} does not exist",
     "runtimeclass-conflict": "the RuntimeClass asks for {subject}",
     "priorityclass-missing": "PriorityClass {subject} does not exist",
+    "missing-reference": "there is no {subject}, on which its pods depend",
     "unsupported": "not evaluated: {subject}",
     "unreadable": "could not read {subject}",
     "solver-limit": "the search for a packing stopped at its limit",
@@ -158,6 +159,8 @@ def _doubt(one: Reason, gaps: tuple[Gap, ...]) -> str:
     if one.code == "unreadable":
         found = next((gap for gap in gaps if gap.what == one.subject), None)
         return found.text if found else reason(one)
+    if one.code == "missing-reference":
+        return f"its pods depend on {one.subject}, which was not found: --with FILE names it"
     return reason(one)
 
 

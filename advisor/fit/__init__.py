@@ -23,6 +23,7 @@ from advisor.fit import (
     platform,
     ports,
     quota,
+    references,
     resources,
     taints,
     unmodelled,
@@ -66,11 +67,13 @@ def examine(
         charges=tuple(quota.charges(workload, present, cluster)),
         refusals=(
             *unmodelled.refusals(workload, cluster, assume),
+            *references.refusals(workload),
             *(replace(reason, role=role.name) for role in created for reason in admitted[role.name][1]),
             *quota.refusals(workload, present, cluster),
             *volumes.refusals(pods, cluster),
         ),
         doubts=(
+            *references.doubts(workload),
             *unmodelled.doubts(workload, cluster, assume),
             *limits.doubts(workload, cluster),
             *quota.doubts(workload, present, cluster),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from advisor.quantity import readable
 from advisor.render.layout import Cell, grid, paragraph
 from advisor.render.style import BOLD, DIM, YELLOW, Style
-from advisor.render.totals import per_pod, total
+from advisor.render.totals import devices, known_devices_per_pod, per_pod, total
 from advisor.workload import GangGroup, Role, Workload
 
 STEP = "  "
@@ -48,8 +48,12 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
     if workload.faults:
         yield from paragraph("It could not be read: its manifest has faults.", style, tone=YELLOW)
         return
+    if workload.is_open:
+        names = " and ".join(missing.title for missing in workload.lacking)
+        yield from paragraph(f"Its pods depend on {names}, which is not in the files.", style, tone=YELLOW)
+        return
     yield from grid(list(_rows(workload, style)), style)
-    for line in (*_gang(workload), *_unsupported(workload)):
+    for line in (*_gang(workload), *_claims(workload), *_unsupported(workload)):
         yield from paragraph(line, style, hanging=STEP)
     if full:
         yield from _notes(workload, style)
@@ -61,10 +65,19 @@ def _rows(workload: Workload, style: Style) -> Iterator[list[Cell]]:
         yield [Cell(text, DIM, right=text in ("PER POD", "TOTAL")) for text in headers]
     for role in workload.roles:
         last = role is workload.roles[-1]
-        amounts = per_pod(role)
+        amounts = {**per_pod(role), **_claimed(role)}
         totals = {name: amount * role.replicas for name, amount in amounts.items()}
         yield from _part(f"{'└─' if last else '├─'} {role.name}", _pods(role), amounts, totals, "" if last else "│")
-    yield from _part("total", str(workload.pods), {}, total(workload), "")
+    claimed = {_device(name): count for name, count in (devices(workload) or {}).items()}
+    yield from _part("total", str(workload.pods), {}, {**total(workload), **claimed}, "")
+
+
+def _claimed(role: Role) -> dict[str, int]:
+    return {_device(name): count for name, count in known_devices_per_pod(role).items()}
+
+
+def _device(name: str) -> str:
+    return f"{name} (claim)"
 
 
 def _part(
@@ -107,6 +120,18 @@ def _gang(workload: Workload) -> Lines:
 def _group(group: GangGroup) -> str:
     members = ", ".join(f"{count} {role}" for role, count in group.members.items())
     return members if group.count == 1 else f"{group.count} × ({members})"
+
+
+def _claims(workload: Workload) -> Lines:
+    for shared in workload.shared_claims:
+        users = ", ".join(f"{pods} {role}" for role, pods in shared.roles.items())
+        each = ", ".join(f"{count} {name}" for name, count in sorted((shared.devices or {}).items())) or "of devices"
+        yield f"{shared.count} claim{'s' * (shared.count != 1)} {shared.name} ({each}) shared by {users}"
+    for role in workload.roles:
+        for claim in role.template.device_claims:
+            if claim.devices is None:
+                name = claim.template or claim.claim
+                yield f"{role.name}: which devices {name} asks for is not known"
 
 
 def _unsupported(workload: Workload) -> Lines:

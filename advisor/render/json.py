@@ -15,9 +15,9 @@ from advisor.cluster import Gap
 from advisor.errors import dotted
 from advisor.quantity import Amounts, canonical
 from advisor.render.ages import age, oldest
-from advisor.render.totals import per_pod, total
+from advisor.render.totals import devices, devices_per_pod, per_pod, total
 from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Comparison, Reason, Report, Verdict
-from advisor.workload import Role, Workload
+from advisor.workload import Role, SharedClaim, Workload
 
 API = "wm-place/v1"
 Tree = dict[str, Any]
@@ -203,9 +203,10 @@ def _described(workload: Workload) -> Tree:
     return {
         **_identity(workload),
         "roles": [_role(role) for role in workload.roles],
-        "totals": {"pods": workload.pods, **_quantities(total(workload))},
+        "totals": _totals(workload),
         "gangGroups": [{"count": group.count, "members": dict(group.members)} for group in workload.groups],
         "minAvailable": workload.min_available,
+        "sharedClaims": [_shared(claim) for claim in workload.shared_claims],
         "status": None,
         "unsupported": [{"path": asked.path, "text": asked.text} for asked in workload.unmodelled],
         "notes": _notes(workload),
@@ -220,10 +221,26 @@ def _role(role: Role) -> Tree:
         "minReplicas": role.minimum,
         "maxReplicas": role.maximum,
         "requests": _quantities(per_pod(role)),
-        "deviceClaims": None if role.template.device_claims else {},
+        "deviceClaims": devices_per_pod(role),
         "claims": _claims(role),
         "startsAfter": role.starts_after or None,
         "injected": role.injected,
+    }
+
+
+def _totals(workload: Workload) -> Tree:
+    """Devices stand there only where the pods have claims at all."""
+    claims = any(role.template.device_claims for role in workload.roles)
+    known = {"deviceClaims": devices(workload)} if claims else {}
+    return {"pods": workload.pods, **_quantities(total(workload)), **known}
+
+
+def _shared(claim: SharedClaim) -> Tree:
+    return {
+        "claim": claim.name,
+        "claims": claim.count,
+        "devices": claim.devices if claim.devices is None else dict(sorted(claim.devices.items())),
+        "sharedBy": dict(claim.roles),
     }
 
 
@@ -233,6 +250,7 @@ def _claims(role: Role) -> list[Tree]:
             "name": claim.name,
             "resourceClaimName": claim.claim or None,
             "resourceClaimTemplateName": claim.template or None,
+            "devices": claim.devices if claim.devices is None else dict(sorted(claim.devices.items())),
         }
         for claim in role.template.device_claims
     ]
@@ -251,7 +269,7 @@ def _errors(workload: Workload) -> list[Tree]:
             "hint": fault.hint or None,
             "line": fault.where.line if fault.where else None,
         }
-        for fault in workload.faults
+        for fault in (*workload.faults, *(missing.fault for missing in workload.lacking))
     ]
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
+
+Devices = Mapping[str, int] | None
+"""Devices by DeviceClass; None where some of them are not known."""
 
 
 def per_pod(role: Role) -> dict[str, int]:
@@ -18,3 +23,34 @@ def total(workload: Workload) -> dict[str, int]:
         for name, amount in per_pod(role).items():
             found[name] = found.get(name, 0) + amount * role.replicas
     return {name: amount for name, amount in found.items() if amount}
+
+
+def devices_per_pod(role: Role) -> Devices:
+    """Devices of the claims that one pod has for itself."""
+    return _added(claim.devices for claim in role.template.device_claims if not claim.shared)
+
+
+def known_devices_per_pod(role: Role) -> Mapping[str, int]:
+    """Those of them that are known."""
+    return _added(claim.devices or {} for claim in role.template.device_claims if not claim.shared) or {}
+
+
+def devices(workload: Workload) -> Devices:
+    """Devices of all claims that are made for this workload; claims that exist beside it may have other users."""
+    own = [_times(devices_per_pod(role), role.replicas) for role in workload.roles if role.replicas]
+    shared = [_times(claim.devices, claim.count) for claim in workload.shared_claims if claim.made]
+    return _added([*own, *shared])
+
+
+def _times(found: Devices, count: int) -> Devices:
+    return None if found is None else {name: amount * count for name, amount in found.items()}
+
+
+def _added(each: Iterable[Devices]) -> Devices:
+    total: dict[str, int] = {}
+    for one in each:
+        if one is None:
+            return None
+        for name, count in one.items():
+            total[name] = total.get(name, 0) + count
+    return dict(sorted(total.items()))

@@ -45,6 +45,8 @@ def wanted(request: Request, catalog: Catalog, pending: bool = False) -> Wanted 
         return None
     if new.faults:
         raise InputError.of(new.faults)
+    if new.is_open:
+        return Wanted(new, additional=request.operation != CREATE)
     if not new.pods:
         return None
     if request.operation == CREATE:
@@ -108,7 +110,7 @@ def _before(request: Request, catalog: Catalog) -> Workload | None:
         old = _workload(request.old, request, catalog) if request.old else None
     except InputError:
         return None
-    return None if old is None or old.faults else old
+    return None if old is None or old.faults or old.is_open else old
 
 
 def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:

@@ -23,7 +23,7 @@ from advisor.verdict import (
     Report,
     Verdict,
 )
-from advisor.workload import DeviceClaim, Note, Unmodelled, Workload
+from advisor.workload import DeviceClaim, Note, SharedClaim, Unmodelled, Workload
 from tests.builders import GPU, NOON, gang, pod, role, workload
 
 TEMPLATE = pod(cpu=8, memory="64Gi", gpu=4)
@@ -38,8 +38,8 @@ def llama(**facts: Any) -> Workload:
 
 def everything() -> Workload:
     """A workload that has something in every field."""
-    claims = {"device_claims": (DeviceClaim("gpu", template="one-gpu"), DeviceClaim("nic", claim="shared"))}
-    leader = role("leader", 1, cpu=0.5, fields=claims)
+    nic = DeviceClaim("nic", claim="shared", devices={"nic": 2}, shared=True)
+    leader = role("leader", 1, cpu=0.5, fields={"device_claims": (DeviceClaim("gpu", template="one-gpu"), nic)})
     worker = role("worker", 4, minimum=2, cpu=96, gpu=8, storage="1500G")
     return workload(
         leader,
@@ -50,6 +50,7 @@ def everything() -> Workload:
         api_version="kubeflow.org/v1",
         groups=[gang(leader=1), gang(2, worker=2)],
         min_available=3,
+        shared_claims=(SharedClaim("shared", nic.devices, {"leader": 1}),),
         notes=(Note("default", "nothing is said, so one leader", "spec.replicas"), Note("version", "another version")),
         unmodelled=(Unmodelled("spec.runPolicy.schedulingPolicy", "a queue of Volcano"),),
     )

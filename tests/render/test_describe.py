@@ -41,6 +41,8 @@ gang: 2 × (2 worker)
 starts with 3 pods or more
 worker starts after leader
 proxy is added by the controller, the manifest does not name it
+1 claim shared (2 nic) shared by 1 leader
+leader: which devices one-gpu asks for is not known
 not evaluated: spec.runPolicy.schedulingPolicy, a queue of Volcano
 
 notes

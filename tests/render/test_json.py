@@ -195,9 +195,18 @@ def test_described_with_everything() -> None:
     leader, worker, proxy = workload["roles"]
     assert leader["deviceClaims"] is None
     assert leader["claims"] == [
-        {"name": "gpu", "resourceClaimName": None, "resourceClaimTemplateName": "one-gpu"},
-        {"name": "nic", "resourceClaimName": "shared", "resourceClaimTemplateName": None},
+        {"name": "gpu", "resourceClaimName": None, "resourceClaimTemplateName": "one-gpu", "devices": None},
+        {
+            "name": "nic",
+            "resourceClaimName": "shared",
+            "resourceClaimTemplateName": None,
+            "devices": {"nic": 2},
+        },
     ]
+    assert workload["sharedClaims"] == [
+        {"claim": "shared", "claims": 1, "devices": {"nic": 2}, "sharedBy": {"leader": 1}}
+    ]
+    assert workload["totals"]["deviceClaims"] is None
     assert leader["requests"] == {"cpu": "500m"}
     assert (worker["minReplicas"], worker["maxReplicas"], worker["startsAfter"]) == (2, 8, "leader")
     assert proxy["injected"]

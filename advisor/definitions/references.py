@@ -1,0 +1,208 @@
+"""Other objects that a workload's pods depend on: looked up in the files, then among what a cluster has.
+
+A profile's `references` say what to look for. What is not found is never taken for nothing: it is `Missing`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from advisor.definitions import shapes
+from advisor.definitions.engine import prepare
+from advisor.definitions.profile import Context, unreadable
+from advisor.definitions.profile_schema import Profile, Reference
+from advisor.errors import Path, dotted
+from advisor.files import Document
+from advisor.workload import Missing, Note
+from advisor.workload import Reference as Wanted
+
+Object = Mapping[str, Any]
+Held = Mapping[Wanted, Sequence[Object]]
+"""What a cluster has of what was looked up there; what is not a key was not looked up."""
+NOTHING_LOOKED_UP: Held = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Objects at hand: those of the files by group and kind, and what one cluster has.
+
+    `namespace`: of objects in the files that name none, unless they have none.
+    """
+
+    documents: Mapping[tuple[str, str], Sequence[Document]] = field(default_factory=dict)
+    namespace: str = "default"
+    in_cluster: Held = field(default_factory=dict)
+
+    def in_files(self, wanted: Wanted, namespace: str) -> list[Document]:
+        """What the files have of it, for an object in that namespace; of equal names the last one."""
+        held = self.documents.get((wanted.group, wanted.kind), ())
+        found = [one for one in held if self._is(one.data["metadata"], wanted, namespace)]
+        return list({one.data["metadata"]["name"]: one for one in found}.values())
+
+    def _is(self, metadata: Mapping[str, Any], wanted: Wanted, namespace: str) -> bool:
+        if wanted.name and metadata["name"] != wanted.name:
+            return False
+        stated = metadata.get("namespace") or ""
+        if wanted.namespace:
+            return (stated or self.namespace) == wanted.namespace
+        return stated in ("", namespace)
+
+
+def known(documents: Iterable[Document], namespace: str, in_cluster: Held = NOTHING_LOOKED_UP) -> Known:
+    """The objects of files; what is no object is left out."""
+    found: dict[tuple[str, str], list[Document]] = {}
+    for document in documents:
+        data = document.data
+        metadata = data.get("metadata") if isinstance(data, dict) else None
+        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+            group = str(data.get("apiVersion", "")).rpartition("/")[0]
+            found.setdefault((group, str(data.get("kind", ""))), []).append(document)
+    return Known(found, namespace, in_cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Referred:
+    """What a workload refers to: the objects as `$refs` has them, all that was looked for, and what was not found."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    references: tuple[Wanted, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def nothing(profile: Profile) -> Referred:
+    """As if there were none of the objects."""
+    rules = profile.spec.references.items()
+    return Referred({name: None if rule.pick == "first" else [] for name, rule in rules})
+
+
+def resolve(given: Context, known: Known) -> Referred:
+    """What the profile's references find for the object as it is written. Raises InputError where one is unreadable."""
+    found = Referred()
+    for name, rule in given.profile.spec.references.items():
+        sought = [_sought(output, rule) for output in _outputs(rule, given, found.values)]
+        looked_up = _PICKS[rule.pick](_Look(sought, rule.required, given.namespace, known))
+        found = Referred(
+            {**found.values, name: looked_up.value},
+            (*found.references, *(one.wanted for one in sought)),
+            (*found.missing, *looked_up.missing),
+            (*found.notes, *looked_up.notes),
+        )
+    return found
+
+
+def _outputs(rule: Reference, given: Context, before: Mapping[str, Any]) -> list[Any]:
+    return given.outputs(rule.find, given.document, {"namespace": given.namespace, "refs": before})
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """What to look for, and where the manifest refers to it."""
+
+    wanted: Wanted
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """An object that was found, and in which file: "" for one of the cluster."""
+
+    data: Object
+    place: str
+    sought: _Sought
+
+
+def _sought(output: Any, rule: Reference) -> _Sought:
+    if not isinstance(output, dict):
+        raise unreadable(f"a reference gives {shapes.kind_of(output)}, no object's group, kind and name", rule.find)
+    texts = {key: output.get(key) or "" for key in ("group", "kind", "name", "namespace")}
+    needed = ("kind",) if rule.pick == "all" else ("kind", "name")
+    wrong = [key for key, text in texts.items() if not isinstance(text, str) or (key in needed and not text)]
+    if wrong:
+        raise unreadable(f"a reference gives no {wrong[0]} that is text", rule.find)
+    path = output.get("at")
+    return _Sought(Wanted(**texts), tuple(path) if isinstance(path, list) else ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One reference of a profile: what it finds, and where that is looked up."""
+
+    sought: Sequence[_Sought]
+    required: bool
+    namespace: str
+    known: Known
+
+    def in_files(self, one: _Sought) -> list[_One]:
+        found = self.known.in_files(one.wanted, self.namespace)
+        return [_One(_normal(document.data), str(document.where), one) for document in found]
+
+    def in_cluster(self, one: _Sought) -> list[_One]:
+        return [_One(_normal(data), "", one) for data in self.known.in_cluster.get(one.wanted, ())]
+
+    def is_settled(self, one: _Sought) -> bool:
+        """Was the cluster asked?"""
+        return one.wanted in self.known.in_cluster
+
+    def lacks(self, *sought: _Sought) -> tuple[Missing, ...]:
+        """None of these was found; that is worth a word where it is needed, or where it may yet be somewhere."""
+        absent = all(map(self.is_settled, sought))
+        if not sought or (absent and not self.required):
+            return ()
+        return (Missing(tuple(one.wanted for one in sought), self.required, absent, sought[0].path),)
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedUp:
+    value: Any
+    missing: tuple[Missing, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def _first(look: _Look) -> _LookedUp:
+    """The files come before the cluster, and in each the outputs in their order."""
+    for where in (look.in_files, look.in_cluster):
+        for one in look.sought:
+            for held in where(one):
+                return _LookedUp(held.data, notes=(_note(held),))
+    return _LookedUp(None, look.lacks(*look.sought))
+
+
+def _each(look: _Look) -> _LookedUp:
+    found = [(one, next(iter(look.in_files(one) or look.in_cluster(one)), None)) for one in look.sought]
+    return _LookedUp(
+        [held and held.data for _, held in found],
+        tuple(missing for one, held in found if held is None for missing in look.lacks(one)),
+        tuple(_note(held) for _, held in found if held),
+    )
+
+
+def _all(look: _Look) -> _LookedUp:
+    """Of one name, what the files have counts. The list is whole only where the cluster was asked, too."""
+    found: dict[tuple[Wanted, str], _One] = {}
+    for one in look.sought:
+        for held in (*look.in_cluster(one), *look.in_files(one)):
+            found[one.wanted, held.data["metadata"]["name"]] = held
+    kept = [found[key] for key in sorted(found)]
+    if not kept:
+        return _LookedUp([], look.lacks(*look.sought))
+    open_ones = [one for one in look.sought if not look.is_settled(one)]
+    further = tuple(Missing((one.wanted,), required=False, path=one.path) for one in open_ones)
+    return _LookedUp([held.data for held in kept], further, tuple(map(_note, kept)))
+
+
+_PICKS = {"first": _first, "each": _each, "all": _all}
+
+
+def _normal(data: Object) -> Object:
+    """As expressions see the object itself: whole floats are integers."""
+    value: Object = json.loads(prepare(data).text)
+    return value
+
+
+def _note(held: _One) -> Note:
+    title = f"{held.sought.wanted.kind} {held.data['metadata']['name']}"
+    return Note("reference", f"is {title} of {held.place or 'the cluster'}", dotted(held.sought.path))

@@ -1,0 +1,116 @@
+"""Claims of devices: what one pod's claims take, what is shared, and what is not known (never zero)."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor import files
+from advisor.definitions import claims, reading
+from advisor.definitions.catalog import Catalog
+from advisor.errors import InputError
+from advisor.render import totals
+from advisor.workload import Workload
+from tests.definitions.builders import yaml
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: serve, namespace: team}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: serve}}
+  template:
+    metadata: {labels: {app: serve}}
+    spec:
+      resourceClaims: [{name: gpu, resourceClaimTemplateName: two}]
+      containers: [{name: main, image: example/serve, resources: {claims: [{name: gpu}]}}]
+"""
+TEMPLATE = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: two, namespace: team}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com, count: 2}}]}}}
+"""
+CLAIM = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: one, namespace: team}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}
+"""
+NAMED = DEPLOYMENT.replace("resourceClaimTemplateName: two", "resourceClaimName: one")
+
+
+def read(*texts: str) -> Workload:
+    found = reading.read(files.documents(files.Source("x", "\n---\n".join(texts))), Catalog())
+    (workload,) = found.workloads
+    assert not workload.faults
+    return workload
+
+
+def test_a_template_makes_a_claim_for_each_pod() -> None:
+    workload = read(DEPLOYMENT, TEMPLATE)
+    assert totals.devices_per_pod(workload.roles[0]) == {"gpu.example.com": 2}
+    assert totals.devices(workload) == {"gpu.example.com": 6}
+    assert workload.shared_claims == ()
+
+
+@pytest.mark.parametrize("field", ["namespace: team", "name: two"])
+def test_what_is_not_at_hand_is_not_known(field: str) -> None:
+    workload = read(DEPLOYMENT, TEMPLATE.replace(field, f"{field}2"))
+    assert totals.devices_per_pod(workload.roles[0]) is None
+    assert totals.devices(workload) is None
+
+
+def test_a_claim_that_is_named_is_shared() -> None:
+    workload = read(NAMED, CLAIM)
+    assert totals.devices_per_pod(workload.roles[0]) == {}
+    (shared,) = workload.shared_claims
+    assert (shared.name, shared.devices, dict(shared.roles)) == ("one", {"gpu.example.com": 1}, {"replica": 3})
+    assert totals.devices(workload) == {}
+
+
+def test_a_claim_of_the_gang_is_one_for_all_its_pods() -> None:
+    gang = """
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: g, namespace: team}
+spec:
+  schedulingPolicy: {basic: {}}
+  resourceClaims: [{name: gpu, resourceClaimTemplateName: two}]
+"""
+    member = DEPLOYMENT.replace("resourceClaims:", "schedulingGroup: {podGroupName: g}\n      resourceClaims:")
+    (shared,) = read(member, TEMPLATE, gang).shared_claims
+    assert (shared.name, shared.devices) == ("gpu of PodGroup team/g", {"gpu.example.com": 2})
+    assert read(member, TEMPLATE, gang.replace("name: gpu,", "name: other,")).shared_claims == ()
+
+
+@pytest.mark.parametrize(
+    ("request_", "devices"),
+    [
+        ("exactly: {deviceClassName: a}", {"a": 1}),
+        ("exactly: {deviceClassName: a, count: 4}", {"a": 4}),
+        ("deviceClassName: a, count: 4", {"a": 4}),
+        ("exactly: {deviceClassName: a, allocationMode: All}", None),
+        ("exactly: {deviceClassName: a, adminAccess: true}", {}),
+        ("firstAvailable: [{name: x, deviceClassName: a}, {name: y, deviceClassName: b}]", None),
+        (
+            "firstAvailable: [{name: x, deviceClassName: a, count: 2}, {name: y, deviceClassName: a, count: 2}]",
+            {"a": 2},
+        ),
+        ("exactly: {}", None),
+    ],
+)
+def test_what_one_request_takes(request_: str, devices: dict[str, int] | None) -> None:
+    assert claims.devices(yaml(f"devices: {{requests: [{{name: r, {request_}}}]}}")) == devices
+
+
+def test_several_requests_of_one_class_add_up() -> None:
+    each = "{name: r, exactly: {deviceClassName: a, count: 2}}"
+    assert claims.devices(yaml(f"devices: {{requests: [{each}, {each.replace('r,', 's,')}]}}")) == {"a": 4}
+
+
+def test_a_fault_has_its_place() -> None:
+    with pytest.raises(InputError) as caught:
+        read(DEPLOYMENT, TEMPLATE.replace("count: 2", "count: two"))
+    (fault,) = caught.value.faults
+    assert fault.path == ("spec", "spec", "devices", "requests", 0, "exactly", "count")
