@@ -15,7 +15,7 @@ from advisor.definitions import layers, profile_schema, reading, rules
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import TRUSTED, prepare
 from advisor.definitions.profile_schema import Rule
-from advisor.errors import Path
+from advisor.errors import Path, Where
 from advisor.workload import Workload
 from tests.test_catalog import FILES
 
@@ -340,19 +340,20 @@ def test_a_rule_looks_at_every_place_by_itself() -> None:
 WRONG: tuple[Any, ...] = (None, 3, 1.5, SECRET, [], {}, [SECRET], {SECRET: 1}, [None])
 
 
-def broken_manifests() -> Iterator[Any]:
+def manifests_to_break() -> Iterator[Any]:
     for path in FILES:
         document = layers.builtin(path).entries[0].profile_document
         assert document
         for example in profile_schema.parse(document).spec.examples:
-            yield pytest.param(json.loads(json.dumps(example.manifest)), id=f"{path.stem}: {example.name}")
+            plain = json.loads(json.dumps([example.manifest, *example.with_]))
+            yield pytest.param(*plain[:1], plain[1:], id=f"{path.stem}: {example.name}")
 
 
 def nodes(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Every place down to the containers."""
+    """Every place down to the containers, and to the resources: what is said of quantities repeats them."""
     if path:
         yield path
-    if not path or path[-1] not in ("containers", "initContainers"):
+    if not path or path[-1] not in ("containers", "initContainers", "resources"):
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, member in items:
             yield from nodes(member, (*path, key))
@@ -370,17 +371,19 @@ def with_wrong(manifest: Any, path: Path, value: Any) -> Any:
     return changed
 
 
-@pytest.mark.parametrize("manifest", list(broken_manifests()))
-def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(manifest: Any) -> None:
+@pytest.mark.parametrize(("manifest", "others"), list(manifests_to_break()))
+def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(manifest: Any, others: list[Any]) -> None:
     """Never in those of jq or of a profile, never with a value, and never as zero pods."""
-    for path in nodes(manifest["spec"], ("spec",)):
+    further = [files.Document(one, files.Source("o.json", "{}"), 0, Where("o.json")) for one in others]
+    body = {key: value for key, value in manifest.items() if key not in ("apiVersion", "kind", "metadata")}
+    for path in nodes(body):
         for value in (..., *WRONG):
             source = files.Source("m.json", json.dumps(with_wrong(manifest, path, value)))
-            for workload in reading.read(files.documents(source), Catalog()).workloads:
-                assert workload.faults or workload.pods, (path, value)
+            for workload in reading.read(files.documents(source), Catalog(), further=further).workloads:
+                assert workload.is_open or workload.faults or workload.pods or warnings(workload), (path, value)
                 for fault in workload.faults:
-                    assert fault.code == "invalid", str(fault)
-                    assert fault.path[:1] == ("spec",), str(fault)
+                    assert fault.code == "invalid", (path, value, str(fault))
+                    assert fault.path[0] in body, (path, value, str(fault))
                     assert SECRET not in f"{fault.message} {fault.hint}", str(fault)
 
 
