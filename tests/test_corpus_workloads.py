@@ -32,6 +32,8 @@ KINDS = (
     "knativeservice",
     "workload",
     "podcliqueset",
+    "sandbox",
+    "milvus",
 )
 NOT_YET = {"raycronjob-sample"}
 """Files in these folders whose kind the catalogue does not have."""
