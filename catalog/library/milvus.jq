@@ -28,6 +28,22 @@ def milvus_parts:
     end
   + (if $c.cdc != null then ["cdc"] else [] end);
 
+# Autoscalers that the pods of parts hang on: where a part or a group leaves its number to one.
+def milvus_autoscalers:
+  select(any(.spec.components | milvus_each | select(. != null) | .replicas, .groups[]?.replicas; . == -1))
+  | {group: "autoscaling", kind: "HorizontalPodAutoscaler", at: ["spec", "components"]};
+
+# Of those that were found, {least, most} pods for a part or group; null where none counts them.
+def milvus_scaled($id; $scalers):
+  ($id | split("-")) as [$part]
+  | (.spec.components | to_entries[] | select(.key | ascii_downcase == $part) | .value
+     | if (.groups // []) == [] then .replicas else .groups[] | select("\($part)-\(.name)" == $id) | .replicas end) as $stated
+  | "\(.metadata.name)-milvus-\($id)" as $name
+  | [$scalers[].spec
+     | select($stated == -1 and .scaleTargetRef.kind == "Deployment"
+              and (.scaleTargetRef.name | . == $name or . == "\($name)-0" or . == "\($name)-1"))]
+  | if . == [] then null else {least: (map(.minReplicas // 1) | max), most: (map(.maxReplicas) | max)} end;
+
 # What the charts of the operator (milvus-helm 5) ask for; the manifest's values are laid over it.
 def milvus_charts:
   {etcd: {replicaCount: 3},
@@ -89,7 +105,7 @@ def milvus_dependency_labels($id; $pods):
 def milvus_unmodelled:
   . as $all
   | [(milvus_installed[] | {path: "spec.dependencies.\(.)",
-      text: "pods of a Helm chart of the operator, sized as that of milvus-helm 5 does, and their volumes", restricts: false}),
+      text: "pods of a Helm chart, taken as milvus-helm 5 makes them, and their volumes", restricts: false}),
      (.spec.components.queryNode.statefulSet | select(.enabled == true)
       | {path: "spec.components.queryNode.statefulSet", text: "volumes that are made with the pods", restricts: true}),
      (("rocksmq", "natsmq", "woodpecker") | select(. == $all.spec.dependencies.msgStreamType)

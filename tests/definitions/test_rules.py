@@ -27,6 +27,7 @@ KINDS = {
     "Job": "batch/v1",
     "JobSet": "jobset.x-k8s.io/v1alpha2",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
+    "Milvus": "milvus.io/v1beta1",
     "MPIJob": "kubeflow.org/v2beta1",
     "PyTorchJob": "kubeflow.org/v1",
     "RayCluster": "ray.io/v1",
@@ -316,6 +317,28 @@ def test_a_scaler_leaves_others_alone() -> None:
     assert pods(scaled(f"{{replicas: 4, {POD}}}")) == {"replica": 4}
     assert pods(scaled(f"{{replicas: 0, {POD}}}")) == {"replica": 0}
     assert not warnings(scaled(f"{{replicas: 0, {POD}}}"))
+
+
+PARTS = (
+    "{mode: cluster, components: {proxy: {replicas: -1}, queryNode: {replicas: 4}, dataNode: {groups: [{name: a, "
+    "replicas: -1}]}}, dependencies: {msgStreamType: woodpecker, etcd: {external: true, endpoints: [e]}, "
+    "storage: {external: true, endpoint: s}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "part"),
+    [("x-milvus-proxy", "proxy"), ("x-milvus-datanode-a-1", "datanode-a"), ("x-milvus-querynode", "")],
+)
+def test_a_part_that_leaves_its_number_to_a_scaler_has_its_minimum(target: str, part: str) -> None:
+    workload = read("Milvus", PARTS, SCALER.format(name=target, namespace="default", least="minReplicas: 3,"))
+    alone = {"mixcoord": 1, "proxy": 1, "querynode": 4, "datanode-a": 1, "streamingnode": 1}
+    assert pods(workload) == {**alone, **({part: 3} if part else {})}
+    assert {role.name: (role.minimum, role.maximum) for role in workload.roles if role.maximum} == (
+        {part: (3, 9)} if part else {}
+    )
+    (missing,) = workload.missing
+    assert not missing.required
 
 
 def test_replicas_below_the_scalers_minimum_are_warned_of() -> None:
