@@ -33,6 +33,7 @@ KINDS = (
     "workload",
     "podcliqueset",
     "sandbox",
+    "dynamographdeployment",
     "milvus",
 )
 NOT_YET = {"raycronjob-sample"}
@@ -117,7 +118,7 @@ def test_totals(path: Path) -> None:
 @pytest.mark.parametrize("path", READ, ids=stem)
 def test_elastic_bounds(path: Path) -> None:
     for workload, wanted in pairs(path):
-        by_name = {stated["name"]: stated for stated in wanted["roles"]}
+        by_name = {named(stated): stated for stated in wanted["roles"]}
         for role in workload.roles:
             stated = by_name[role.name]
             if "minReplicas" in stated:
@@ -137,7 +138,9 @@ def test_gang_groups(path: Path) -> None:
 @pytest.mark.parametrize("path", READ, ids=stem)
 def test_claims_of_devices(path: Path) -> None:
     for workload, wanted in pairs(path):
-        for role, stated in zip(workload.roles, wanted["roles"], strict=True):
+        by_name = {named(stated): stated for stated in wanted["roles"]}
+        for role in workload.roles:
+            stated = by_name[role.name]
             found = totals.devices_per_pod(role)
             known = totals.known_devices_per_pod(role)
             if "deviceClaims" in stated or known:

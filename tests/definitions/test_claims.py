@@ -152,3 +152,32 @@ def test_claims_that_a_controller_makes_for_all_pods_of_a_part() -> None:
 def test_a_template_of_such_claims_that_is_not_at_hand_is_not_known() -> None:
     shared = {one.name: one.devices for one in read(CLIQUES).shared_claims}
     assert shared == {"two": None, "group-own": {"gpu.example.com": 4}}
+
+
+GRAPH = """
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {name: chat, namespace: team}
+spec:
+  components:
+    - name: Engine
+      type: worker
+      replicas: 3
+      experimental: {gpuMemoryService: {}}
+      podTemplate:
+        spec: {containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "devices"),
+    [
+        ("", "", {"gpu.nvidia.com": 12}),
+        ("gpuMemoryService: {}", "gpuMemoryService: {deviceClassName: a}", {"a": 12}),
+        ("limits: {nvidia.com/gpu: 4}", "requests: {nvidia.com/gpu: 1}", {"gpu.nvidia.com": 3}),
+    ],
+)
+def test_gpus_that_a_controller_turns_into_claims(before: str, after: str, devices: dict[str, int]) -> None:
+    workload = read(GRAPH.replace(before, after))
+    assert totals.devices(workload) == devices
+    assert not workload.roles[0].template.as_pod().requests()
