@@ -33,6 +33,8 @@ KINDS = (
     "workload",
     "podcliqueset",
     "sandbox",
+    "workspace",
+    "inferenceset",
     "dynamographdeployment",
     "milvus",
 )
