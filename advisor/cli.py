@@ -208,6 +208,31 @@ _asking = _options(
     ),
 )
 
+_way_in = (
+    _row("--kubeconfig", multiple=True, type=_FILE, metavar="FILE", help="In place of $KUBECONFIG. Repeatable."),
+    _row("--as", "impersonate", default="", metavar="USER", envvar="WM_PLACE_AS", help="The user to impersonate."),
+    _row(
+        "--timeout",
+        "--request-timeout",
+        metavar="DURATION",
+        callback=_seconds,
+        envvar=["WM_PLACE_TIMEOUT", "WM_PLACE_REQUEST_TIMEOUT"],
+        help="For each cluster, everything together. Default: 20s.",
+    ),
+)
+
+_asking_one = _options(
+    "Which cluster is asked about TYPE/NAME",
+    _row(
+        "--context",
+        multiple=True,
+        shell_complete=_contexts,
+        metavar="NAME",
+        help="A context of the kubeconfig. Default: the current one.",
+    ),
+    *_way_in,
+)
+
 _looking = _options(
     "Which clusters are looked at",
     _row(
@@ -233,16 +258,7 @@ _looking = _options(
         help="A context of the kubeconfig. Repeatable.",
     ),
     _row("--all-contexts", is_flag=True, help="All contexts of the kubeconfig."),
-    _row("--kubeconfig", multiple=True, type=_FILE, metavar="FILE", help="In place of $KUBECONFIG. Repeatable."),
-    _row("--as", "impersonate", default="", metavar="USER", envvar="WM_PLACE_AS", help="The user to impersonate."),
-    _row(
-        "--timeout",
-        "--request-timeout",
-        metavar="DURATION",
-        callback=_seconds,
-        envvar=["WM_PLACE_TIMEOUT", "WM_PLACE_REQUEST_TIMEOUT"],
-        help="For each cluster, everything together. Default: 20s.",
-    ),
+    *_way_in,
 )
 
 _choosing = _options(
@@ -280,10 +296,25 @@ _editing = _options(
 
 _FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
+_WITH_GANGS = click.Choice([*_FORMATS.choices, "podgroup"])
+
 _printing = _options(
     "How the answer is printed",
     _row("-o", "--output", type=_FORMATS, default="table", show_default=True),
     _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+)
+
+_gangs = _options(
+    "How the answer is printed",
+    _row("-o", "--output", type=_WITH_GANGS, default="table", show_default=True),
+    _row("--no-headers", is_flag=True, help="Only the rows of tables."),
+    _row(
+        "--for",
+        "scheduler",
+        type=click.Choice(["kai", "volcano", "scheduler-plugins", "kubernetes"]),
+        envvar="WM_PLACE_FOR",
+        help="For -o podgroup: whose objects. Default: what the chosen cluster serves.",
+    ),
 )
 
 _common = _options(
@@ -325,7 +356,7 @@ def cli() -> None:
 @_looking
 @_choosing
 @_editing
-@_printing
+@_gangs
 @_common
 def place(**given: Any) -> Result:
     """Choose a cluster for each workload (the default command).
@@ -372,17 +403,19 @@ def whatif(**given: Any) -> Result:
 
 
 @cli.command()
-@_manifests
+@click.argument("manifests", nargs=-1, type=_FILE, metavar="MANIFEST...|TYPE/NAME...")
 @_asking
-@_printing
+@_asking_one
+@_gangs
 @_common
 def describe(**given: Any) -> Result:
     """Show the roles, pods and gangs of workloads.
 
-    A workload is shown as its definition sees it, with every default applied; -o wide says which."""
+    A workload is shown as its definition sees it, with every default applied; -o wide says which. TYPE/NAME is a live
+    object, as kubectl has it: its status, and where its pods are, come along."""
     from advisor.commands import describe
 
-    return describe.run(_taken(Manifests, given), _taken(Output, given))
+    return describe.run(_taken(Manifests, given), _taken(Clusters, given), _taken(Output, given))
 
 
 @cli.command()

@@ -183,6 +183,30 @@ class GangGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleState:
+    """A role's pods that are there: how many live, are ready, are finished; and node → living pods on it."""
+
+    pods: int
+    ready: int
+    finished: int
+    nodes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A live object: its own phase (None: it has none), what that means in upstream's words, its pods by role.
+
+    `strangers`: pods that belong to the object and to none of its roles. `unread`: why pods may be missing here.
+    """
+
+    phase: str | None
+    matched: tuple[str, ...]
+    roles: Mapping[str, RoleState]
+    strangers: int = 0
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something that was decided on the way and is worth saying: a default applied, a pod added.
 
@@ -243,6 +267,7 @@ class Missing:
     """Something that a workload refers to and that was not found: none of `alternatives`.
 
     required  without it nobody knows the pods; else they are those that come where it is not there
+    guessed   it is required, and the pods are those that come with what is usual in its place
     absent    it surely is not there: the cluster was asked
     path      where the manifest refers to it; `where`: in which file
     """
@@ -250,6 +275,7 @@ class Missing:
     alternatives: tuple[Reference, ...]
     required: bool = True
     absent: bool = False
+    guessed: bool = False
     path: Path = ()
     where: Where | None = None
 
@@ -267,6 +293,8 @@ class Missing:
 @dataclass(frozen=True, slots=True)
 class Workload:
     """One object that creates pods. `faults` not empty: nothing about roles may be relied on.
+
+    `state` is None for what is only written down.
 
     `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
     objects that its pods depend on; `missing`: what was not found of them.
@@ -289,6 +317,7 @@ class Workload:
     references: tuple[Reference, ...] = ()
     missing: tuple[Missing, ...] = ()
     faults: tuple[Fault, ...] = ()
+    state: State | None = None
 
     @property
     def is_open(self) -> bool:
@@ -298,7 +327,7 @@ class Workload:
     @property
     def lacking(self) -> tuple[Missing, ...]:
         """What was not found, and without which nobody knows the pods."""
-        return tuple(missing for missing in self.missing if missing.required)
+        return tuple(missing for missing in self.missing if missing.required and not missing.guessed)
 
     @property
     def title(self) -> str:

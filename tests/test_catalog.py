@@ -99,7 +99,7 @@ def stated_requests(stated: Any) -> dict[str, int]:
 def test_an_example_comes_out_as_it_says(example: Example) -> None:
     workload = read(example)
     assert not workload.faults
-    assert not workload.missing
+    assert not workload.lacking
     assert [role.name for role in workload.roles] == list(example.roles)
     for role in workload.roles:
         stated = example.roles[role.name]

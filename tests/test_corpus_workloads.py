@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from advisor import files, quantity
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError
+from advisor.files import Document
 from advisor.render import totals
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
@@ -29,7 +32,18 @@ KINDS = (
     "mpijob",
     "raycluster",
     "rayjob",
+    "rayservice",
+    "tfjob",
+    "volcanojob",
+    "stormservice",
+    "rayclusterfleet",
+    "disaggregatedset",
+    "trainjob",
     "knativeservice",
+    "inferenceservice",
+    "nimservice",
+    "nimcache",
+    "nimpipeline",
     "workload",
     "podcliqueset",
     "sandbox",
@@ -38,14 +52,22 @@ KINDS = (
     "dynamographdeployment",
     "milvus",
 )
-NOT_YET = {"raycronjob-sample"}
-"""Files in these folders whose kind the catalogue does not have."""
+REFUSED = {
+    "nccl-a4-two-pods": 'the key "resources" stands twice',
+    "stablediffusion-autoscaler": "cannot be set in a RayService",
+    "invalid-min-available": "is more than the pods of all tasks",
+}
+"""Files that are refused on purpose: two meanings in one mapping (kubectl would take the later one without a word), and
+what the kind's own webhook or controller refuses."""
 
-REFUSED = {"nccl-a4-two-pods": 'the key "resources" stands twice'}
-"""Files that are refused on purpose: two meanings in one mapping (kubectl would take the later one without a word)."""
+MENDED = {"mpi-launcher-as-node-ddp-sft": ("manager: bench-mpi-ddp-sft", "manager: example.com/bench")}
+"""Files that a webhook refuses, with what is wrong and what makes it right: then the numbers are those expected."""
 
 OTHER_NAMES = {"deployment": "replica"}
 """Roles that the expected files call by two names."""
+
+RUNTIMES = {"nim-llama3-70b-4xh100": ("nvidia-nim-llama3-70b-instruct-1.0.0", {"cpu": "12", "memory": "32Gi"})}
+"""Files whose expected values come from a runtime that is not in the file: its name and its requests."""
 
 FILES = [path for kind in KINDS for path in corpus.expected(kind)]
 pytestmark = [pytest.mark.corpus, corpus.needed]
@@ -55,15 +77,49 @@ def stem(path: Path) -> str:
     return path.name.removesuffix(".expected.yaml")
 
 
-READ = [path for path in FILES if stem(path) not in {*NOT_YET, *REFUSED}]
+def manifest(path: Path, *, mended: bool = True) -> list[Document]:
+    source = files.read(str(path.with_name(f"{stem(path)}.yaml")))
+    wrong, right = MENDED.get(stem(path), ("", "")) if mended else ("", "")
+    return files.documents(replace(source, text=source.text.replace(wrong, right)))
+
+
+def runtimes(path: Path) -> list[Document]:
+    """Objects on which a file's workloads depend and that it does not hold itself."""
+    named = [one.get("requiresRuntime", {}).get("file") for one in corpus.data(path)["workloads"]]
+    return [
+        one
+        for name in named
+        if name not in (None, SAME)
+        for one in files.documents(files.read(str(path.parent / name)))
+    ]
+
+
+def is_lost(path: Path) -> bool:
+    """Does nobody know the object on which its pods depend?"""
+    named = [one.get("requiresRuntime", {"file": ""})["file"] for one in corpus.data(path)["workloads"]]
+    return None in named
+
+
+SAME = "same file"
+READ = [path for path in FILES if stem(path) not in REFUSED and not is_lost(path)]
+REFERRING = [path for path in READ if runtimes(path)]
 
 
 def pairs(path: Path) -> list[tuple[Workload, Mapping[str, Any]]]:
     """Each workload of a file with what is expected of it."""
-    read = reading.read(files.documents(files.read(str(path.with_name(f"{stem(path)}.yaml")))), Catalog())
+    read = reading.read(manifest(path), Catalog(), further=[*runtimes(path), *beside(path)])
     wanted = [one for one in corpus.data(path)["workloads"] if one["roles"]]
     assert not read.missing
     return list(zip(read.workloads, _once(wanted), strict=True))
+
+
+def beside(path: Path) -> Iterator[files.Document]:
+    if stem(path) in RUNTIMES:
+        name, requests = RUNTIMES[stem(path)]
+        container = {"name": "kserve-container", "resources": {"requests": requests}}
+        kind = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
+        runtime = {**kind, "metadata": {"name": name}, "spec": {"containers": [container]}}
+        yield from files.documents(files.Source("runtime", json.dumps(runtime)))
 
 
 def _once(wanted: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -180,4 +236,19 @@ def several(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("path", [path for path in FILES if stem(path) in REFUSED], ids=stem)
 def test_what_is_refused_says_why(path: Path) -> None:
     with pytest.raises(InputError, match=REFUSED[stem(path)]):
-        pairs(path)
+        for workload, _ in pairs(path):
+            raise InputError.of(workload.faults)
+
+
+@pytest.mark.parametrize("path", [*REFERRING, *filter(is_lost, FILES)], ids=stem)
+def test_without_the_object_on_which_the_pods_depend_nobody_knows_them(path: Path) -> None:
+    (workload,) = reading.read(manifest(path), Catalog()).workloads
+    (wanted,) = (one["requiresRuntime"] for one in corpus.data(path)["workloads"])
+    assert workload.roles == ()
+    assert [missing.title for missing in workload.lacking] == [f"{wanted['kind']} {wanted['name']}"]
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if stem(path) in MENDED], ids=stem)
+def test_what_a_webhook_refuses_is_a_fault(path: Path) -> None:
+    (workload,) = reading.read(manifest(path, mended=False), Catalog(), further=runtimes(path)).workloads
+    assert [fault.path[-1] for fault in workload.faults] == ["manager"]

@@ -1,13 +1,16 @@
-"""Workloads as their definitions see them."""
+"""Workloads as their definitions see them: in manifests, or live ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from advisor.commands import exits, fleet, manifests, terminal
+from advisor.commands import exits, fleet, live, manifests, podgroup, terminal
 from advisor.commands.formats import TREES
-from advisor.commands.given import Manifests, Output, Result
+from advisor.commands.given import Clusters, Manifests, Output, Result
+from advisor.commands.manifests import Asked
+from advisor.errors import InputError
 from advisor.render import describe, json
+from advisor.render.podgroup import FORMATS
 from advisor.render.style import Style
 from advisor.workload import Workload
 
@@ -18,15 +21,34 @@ TEXTS: Mapping[str, Callable[[Sequence[Workload], Style], str]] = {
 }
 
 
-def run(asking: Manifests, output: Output) -> Result:
-    """Raises InputError for input that cannot be used at all. No cluster is asked, so none lends its namespace."""
-    asked = manifests.asked(manifests.documents(asking.sources), asking, fleet.NAMESPACE)
+def run(asking: Manifests, looking: Clusters, output: Output) -> Result:
+    """Raises InputError for input that cannot be used at all. For manifests no cluster is asked, so none lends its
+    namespace.
+    """
+    asked = _live(asking, looking) if live.are_meant(asking) else _written(asking)
     manifests.say(asked, output)
     terminal.say(asked.open, no_color=output.no_color)
     code = exits.worst([*asked.codes, *[exits.CANNOT_TELL] * bool(asked.open)])
     if not asked.workloads:
         return Result("", code)
+    if output.output == podgroup.FORMAT:
+        return Result(podgroup.written([(one, _scheduler(output)) for one in asked.sound], output), code)
     if output.output in TREES:
         return Result(TREES[output.output](json.workload_report(asked.workloads, asked.passed_over)), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
     return Result(TEXTS[output.output](asked.workloads, style), code)
+
+
+def _live(asking: Manifests, looking: Clusters) -> Asked:
+    return Asked(live.workloads(asking, looking), {}, (), (), ())
+
+
+def _written(asking: Manifests) -> Asked:
+    return manifests.asked(manifests.documents(asking.sources), asking, fleet.NAMESPACE)
+
+
+def _scheduler(output: Output) -> str:
+    if not output.scheduler:
+        hint = f"name it with --for: {', '.join(FORMATS)}"
+        raise InputError("no cluster is asked here that could tell which scheduler the gang is for", hint=hint)
+    return output.scheduler

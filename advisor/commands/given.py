@@ -67,12 +67,13 @@ class Editing:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How the answer is printed."""
+    """How the answer is printed. `scheduler`: whom the gangs are written for (None: what the chosen cluster has)."""
 
     output: str = "table"
     no_headers: bool = False
     no_color: bool = False
     verbose: int = 0
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

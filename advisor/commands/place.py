@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import combinations
 
 from advisor.cluster import ClusterSnapshot
-from advisor.commands import definitions, exits, fleet, manifests, terminal
+from advisor.commands import definitions, exits, fleet, manifests, podgroup, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
 from advisor.commands.manifests import Asked
@@ -96,6 +96,8 @@ def _nothing_asked(asked: Asked, output: Output) -> Result:
 
 def printed(look: Look, asked: Asked, output: Output) -> Result:
     code = _code(look, asked)
+    if output.output == podgroup.FORMAT:
+        return Result(podgroup.of_placed(look.report.answers, look.clusters, output), code)
     if output.output in TREES:
         return Result(TREES[output.output](tree(look, asked)), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from advisor import files
 from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot
-from advisor.commands import exits, place, terminal
+from advisor.commands import exits, place, podgroup, terminal
 from advisor.commands.editing import edits_of
 from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Editing, Manifests, Output, Result
@@ -53,6 +53,8 @@ def place_otherwise(
 ) -> Result:
     """The main job with edits from the command line: one step. Raises InputError as `place.run` does."""
     _refuse_waiting(choosing)
+    if output.output == podgroup.FORMAT:
+        raise InputError("-o podgroup writes what is asked of a cluster as it is", hint="leave the edits out")
     step = Step("what if", edits_of(editing))
     watch, asked = place.watching(asking, looking, choosing, output)
     if watch is None:

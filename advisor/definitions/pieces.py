@@ -13,7 +13,7 @@ from typing import Any
 from advisor.definitions import refused, shapes, templates
 from advisor.errors import InputError
 
-TEMPLATE = "template"
+TEMPLATE, TOLERATIONS = "template", "tolerations"
 
 
 def check(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> None:
@@ -52,7 +52,7 @@ def _template(value: Any, nameless: bool) -> dict[str, Any]:
 
 def _pod_spec(value: Any, nameless: bool) -> dict[str, Any]:
     spec = {**value, **_named(value)} if nameless else dict(value)
-    return {"spec": spec if spec.get("containers") else {**spec, "containers": [_PLAIN]}}
+    return {"spec": {**spec, "containers": [_PLAIN]} if spec.get("containers") in (None, []) else spec}
 
 
 def _named(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _field(name: str) -> Callable[[Any, bool], dict[str, Any]]:
 
 
 _PLAIN = {"name": "main"}
-_FIELDS = ("nodeSelector", "tolerations", "affinity")
+_FIELDS = ("nodeSelector", TOLERATIONS, "affinity")
 _PODS: Mapping[str, Callable[[Any, bool], dict[str, Any]]] = {
     TEMPLATE: _template,
     "podSpec": _pod_spec,

@@ -69,11 +69,6 @@ class RoleRule(_Model):
         return self
 
 
-Type = Literal["mapping", "list", "text", "flag"]
-Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector", "tolerations", "affinity"]
-What = Type | Piece
-
-
 class Reference(_Model):
     """Other objects that the pods depend on, bound as `$refs.NAME` in every expression of the profile.
 
@@ -83,6 +78,7 @@ class Reference(_Model):
     pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
               not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
     required  without it nobody knows the pods; else expressions see null, or a shorter list
+    guessed   expressions stand in for what is required and not found: the pods are shown, though the answer is open
 
     `find` sees the workload's namespace as `$namespace`, and the references that stand before it as `$refs`.
     """
@@ -90,6 +86,12 @@ class Reference(_Model):
     find: Jq
     pick: Literal["first", "each", "all"] = "first"
     required: bool = True
+    guessed: bool = False
+
+
+Type = Literal["mapping", "list", "text", "flag"]
+Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector", "tolerations", "affinity"]
+What = Type | Piece
 
 
 class Rule(_Model):

@@ -37,7 +37,7 @@ from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
-from advisor.workload import Definition, GangGroup, Note, Role, Workload
+from advisor.workload import Definition, GangGroup, Missing, Note, Role, Workload
 
 HINT = "wm-place needs a definition for it: name one with --definition FILE"
 
@@ -269,7 +269,7 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
     except InputError as error:
         referred, trouble = references.nothing(given.profile), error.faults
     context = replace(given, refs=referred.values)
-    unsure = bool(trouble) or any(missing.required for missing in referred.missing)
+    unsure = bool(trouble) or any(missing.required and not missing.guessed for missing in referred.missing)
     warnings = _check(given.document, given.namespace, found, context, unsure=unsure)
     if trouble:
         raise InputError.of(trouble)
@@ -278,17 +278,19 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
 
 def _with_references(workload: Workload, document: Document, referred: Referred, said: Sequence[Note]) -> Workload:
     placed = (replace(one, where=document.placed(Fault("", one.path)).where) for one in referred.missing)
-    open_ones = (
-        Note("missing-reference", f"{one.title} was not found, and is taken not to be there", dotted(one.path))
-        for one in referred.missing
-        if not one.required
-    )
+    open_ones = (_left_open(one) for one in referred.missing if one.guessed or not one.required)
     return replace(
         workload,
         references=referred.references,
         missing=tuple(placed),
         notes=(*workload.notes, *said, *referred.notes, *open_ones),
     )
+
+
+def _left_open(missing: Missing) -> Note:
+    how = "its pods are those that are usual" if missing.guessed else "and is taken not to be there"
+    text = f"{missing.title} was not found, {how}"
+    return Note("missing-reference", text, dotted(missing.path), warns=missing.guessed)
 
 
 def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str, Any]]) -> Workload:
@@ -312,17 +314,8 @@ def _check(
     Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
     """
     faults = Faults()
-    notes: list[Note] = []
     own = context.profile if context else None
-    if context and own:
-        wanted = [rule for rule in own.spec.rules if not (unsure and rules.refers(rule))]
-        library = profile.library(own.spec.uses)
-        broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
-        faults.found += broken
-        for text in own.spec.counts:
-            for path, value in rules.places(text, given, context.engine, context.variables, library):
-                with faults.collect(*path):
-                    _whole_count(value)
+    notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
     for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():
@@ -338,6 +331,23 @@ def _check(
                 pieces.check_refused(piece, value, whole=whole, nameless=nameless)
     faults.raise_if_any()
     return notes
+
+
+def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:
+    """What the profile's rules and counts say of the object: faults are collected, warnings given."""
+    spec, given = context.profile.spec, context.document
+    wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
+    library = profile.library(spec.uses)
+    broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
+    faults.found += broken
+    yield from notes
+
+    def places(text: str) -> list[tuple[Path, Any]]:
+        return rules.places(text, given, context.engine, context.variables, library)
+
+    for path, value in (place for text in spec.counts for place in places(text)):
+        with faults.collect(*path):
+            _whole_count(value)
 
 
 def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
@@ -373,8 +383,9 @@ def _whole_count(value: Any) -> None:
 def _is_there(piece: str, value: Any, *, needed: bool) -> bool:
     if value is None and needed:
         raise InputError("is required", hint="nothing else says what these pods are")
-    if piece == pieces.TEMPLATE and value is not None and not isinstance(value, dict):
-        raise InputError(f"must be a mapping, not {shapes.kind_of(value)}")
+    wanted, words = (list, "a list") if piece == pieces.TOLERATIONS else (dict, "a mapping")
+    if value is not None and not isinstance(value, wanted):
+        raise InputError(f"must be {words}, not {shapes.kind_of(value)}")
     return value is not None
 
 

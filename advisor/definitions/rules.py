@@ -22,7 +22,7 @@ _TYPES = {
     "text": "string",
     "flag": "boolean",
     **dict.fromkeys(pieces.NAMES, "object"),
-    "tolerations": "array",
+    pieces.TOLERATIONS: "array",
 }
 _WORDS = {
     "object": "a mapping",

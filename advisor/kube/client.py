@@ -26,6 +26,7 @@ from advisor.kube.deadline import Deadline
 from advisor.kube.failure import CUT_OFF, KUBECONFIG, NOT_KUBERNETES, ApiError
 from advisor.kube.kubeconfig import Context
 from advisor.kube.login import Login, prepare
+from advisor.kube.paging import JSON
 from advisor.kube.trouble import explained
 
 PIECE = 1 << 18
@@ -173,33 +174,36 @@ class Api:
         self._http.clear()
         self._folder.cleanup()
 
-    def read(self, path: str, errand: str, **query: str | int) -> bytes | bytearray:
-        """The JSON under a path. `errand` says in a message what it was for: "list pods". Raises ApiError."""
+    def read(self, path: str, errand: str, *, accept: str = JSON, **query: str | int) -> bytes | bytearray:
+        """The JSON under a path. `errand` says in a message what it was for: "list pods". Raises ApiError.
+
+        `accept`: which form of it, as a media type; a server that does not know that form answers with the usual one.
+        """
         url = f"{self._url}{path}?{urlencode(query)}" if query else f"{self._url}{path}"
-        while (answer := self._answer(url, errand)).wants_patience:
+        while (answer := self._answer(url, errand, accept)).wants_patience:
             wait = IMPATIENT if answer.wait is None else max(answer.wait, SHORTEST_WAIT)
             if wait >= self._deadline.left():
                 break
             time.sleep(wait)
         return judged(answer, errand, self.host)
 
-    def _answer(self, url: str, errand: str) -> Answer:
+    def _answer(self, url: str, errand: str, accept: str) -> Answer:
         """A connection that breaks is tried once more: an API server that restarts, a proxy that lost patience."""
         try:
-            return self._try(url, errand)
+            return self._try(url, errand, accept)
         except ApiError as error:
             if error.cause != CUT_OFF:
                 raise
-            return self._try(url, errand)
+            return self._try(url, errand, accept)
 
-    def _try(self, url: str, errand: str) -> Answer:
+    def _try(self, url: str, errand: str, accept: str) -> Answer:
         from urllib3.exceptions import HTTPError
 
         try:
             response = self._http.request(
                 "GET",
                 url,
-                headers=self._headers(),
+                headers=self._headers(accept),
                 timeout=self._deadline.left(),
                 retries=False,
                 redirect=False,
@@ -207,7 +211,7 @@ class Api:
             )
             return Answer(
                 status=response.status,
-                is_json=response.headers.get("Content-Type", "").partition(";")[0].strip() == "application/json",
+                is_json=response.headers.get("Content-Type", "").partition(";")[0].strip() == JSON,
                 body=self._body(response),
                 wait=_seconds(response.headers.get("Retry-After", "")),
             )
@@ -215,11 +219,11 @@ class Api:
             self._deadline.left()
             raise explained(error, errand, self.host, self._deadline) from None
 
-    def _headers(self) -> Any:
+    def _headers(self, accept: str) -> Any:
         """Made anew for each request: the token of a service account is replaced while a server runs."""
         from urllib3 import HTTPHeaderDict
 
-        headers = HTTPHeaderDict({"Accept": "application/json", "User-Agent": "wm-place"})
+        headers = HTTPHeaderDict({"Accept": accept, "User-Agent": "wm-place"})
         if self._compressed:
             headers["Accept-Encoding"] = "gzip"
         for setting in self._authentication().values():

@@ -11,6 +11,7 @@ from advisor.kube import decode
 from advisor.kube.answer import other_json
 from advisor.kube.failure import GONE, ApiError
 
+JSON = "application/json"
 SIZE = 1000
 """Objects in a page: fewer cost the server more time, more cost us memory."""
 
@@ -20,7 +21,7 @@ RESTARTS = 3
 class Reader(Protocol):
     host: str
 
-    def read(self, path: str, errand: str, **query: str | int) -> bytes | bytearray: ...
+    def read(self, path: str, errand: str, *, accept: str = ..., **query: str | int) -> bytes | bytearray: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +32,22 @@ class Page:
     first: bool
 
 
-def pages(api: Reader, path: str, errand: str, **query: str | int) -> Iterator[Page]:
+def pages(api: Reader, path: str, errand: str, *, accept: str = JSON, **query: str | int) -> Iterator[Page]:
     """All pages of a list; from the start again when the server has forgotten that moment (410). Raises ApiError."""
     for last_try in (*[False] * RESTARTS, True):
         try:
-            yield from _pages(api, path, errand, query)
+            yield from _pages(api, path, errand, accept, query)
             return
         except ApiError as error:
             if error.cause != GONE or last_try:
                 raise
 
 
-def _pages(api: Reader, path: str, errand: str, query: dict[str, str | int]) -> Iterator[Page]:
-    body = api.read(path, errand, limit=SIZE, **query)
+def _pages(api: Reader, path: str, errand: str, accept: str, query: dict[str, str | int]) -> Iterator[Page]:
+    body = api.read(path, errand, accept=accept, limit=SIZE, **query)
     yield Page(body, first=True)
     while token := _next(api, body):
-        body = api.read(path, errand, limit=SIZE, **query, **{"continue": token})
+        body = api.read(path, errand, accept=accept, limit=SIZE, **query, **{"continue": token})
         yield Page(body, first=False)
 
 

@@ -351,3 +351,39 @@ class ApiGroupList(Struct, gc=False):
 
 class Version(Struct, gc=False, rename="camel"):
     git_version: str
+
+
+class DiscoveredKind(Struct, gc=False):
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+class DiscoveredResource(Struct, gc=False, rename="camel"):
+    """A row of aggregated discovery: a resource of one version of a group."""
+
+    resource: str = ""
+    response_kind: DiscoveredKind | None = None
+    scope: str = ""
+    singular_resource: str = ""
+    short_names: list[str] | None = None
+
+
+class DiscoveredVersion(Struct, gc=False):
+    version: str = ""
+    resources: list[DiscoveredResource] | None = None
+
+
+class Titled(Struct, gc=False):
+    name: str = ""
+
+
+class DiscoveredGroup(Struct, gc=False):
+    metadata: Titled = msgspec.field(default_factory=Titled)
+    versions: list[DiscoveredVersion] | None = None
+
+
+class Discovery(Struct, gc=False):
+    """`APIGroupDiscoveryList` of apidiscovery.k8s.io/v2 and v2beta1; groups and versions by the server's preference."""
+
+    items: list[DiscoveredGroup] | None = None

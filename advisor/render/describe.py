@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from advisor.quantity import readable
 from advisor.render.layout import Cell, grid, paragraph
+from advisor.render.ranges import compact
 from advisor.render.style import BOLD, DIM, YELLOW, Style
 from advisor.render.totals import devices, known_devices_per_pod, per_pod, total
-from advisor.workload import GangGroup, Role, Workload
+from advisor.workload import GangGroup, Role, State, Workload
 
 STEP = "  "
 SMALL_PRINT = ("cpu", "memory", "ephemeral-storage")
@@ -53,6 +54,7 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
         yield from paragraph(f"Its pods depend on {names}, which is not in the files.", style, tone=YELLOW)
         return
     yield from grid(list(_rows(workload, style)), style)
+    yield from _state(workload, style)
     for line in (*_gang(workload), *_claims(workload), *_unsupported(workload)):
         yield from paragraph(line, style, hanging=STEP)
     if full:
@@ -105,11 +107,33 @@ def _pods(role: Role) -> str:
     return f"{role.replicas} ({role.minimum}–{most or '…'})" if elastic else str(role.replicas)
 
 
+def _state(workload: Workload, style: Style) -> Lines:
+    """What there is of a live object."""
+    state = workload.state
+    if state is None:
+        return
+    phase = f" (phase {state.phase})" if state.phase and state.phase not in state.matched else ""
+    yield f"status: {', '.join(state.matched)}{phase}"
+    yield from grid([[Cell(text) for text in _standing(role, state)] for role in workload.roles], style, STEP)
+    if state.strangers:
+        yield from paragraph(f"{state.strangers} of its pods belong to no role", style, hanging=STEP)
+    for text in state.unread:
+        yield from paragraph(f"pods may be missing here: {text}", style, tone=YELLOW, hanging=STEP)
+
+
+def _standing(role: Role, state: State) -> tuple[str, str, str]:
+    found = state.roles[role.name]
+    counts = f"{found.ready}/{role.replicas} ready"
+    waiting = found.pods - sum(found.nodes.values())
+    more = [f"{waiting} without a node"] * bool(waiting) + [f"{found.finished} finished"] * bool(found.finished)
+    return role.name, ", ".join([counts, *more]), compact(found.nodes)
+
+
 def _gang(workload: Workload) -> Lines:
     for group in workload.groups:
         yield f"gang: {_group(group)}"
     if workload.min_available is not None:
-        yield f"starts with {workload.min_available} pods or more"
+        yield f"starts with {workload.min_available} pod{'s' * (workload.min_available != 1)} or more"
     for role in workload.roles:
         if role.starts_after:
             yield f"{role.name} starts after {role.starts_after}"

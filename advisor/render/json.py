@@ -17,7 +17,7 @@ from advisor.quantity import Amounts, canonical
 from advisor.render.ages import age, oldest
 from advisor.render.totals import devices, devices_per_pod, per_pod, total
 from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Comparison, Reason, Report, Verdict
-from advisor.workload import Role, SharedClaim, Workload
+from advisor.workload import Role, SharedClaim, State, Workload
 
 API = "wm-place/v1"
 Tree = dict[str, Any]
@@ -202,12 +202,12 @@ def _gap(gap: Gap) -> Tree:
 def _described(workload: Workload) -> Tree:
     return {
         **_identity(workload),
-        "roles": [_role(role) for role in workload.roles],
+        "roles": [{**_role(role), "live": _live(role, workload.state)} for role in workload.roles],
         "totals": _totals(workload),
         "gangGroups": [{"count": group.count, "members": dict(group.members)} for group in workload.groups],
         "minAvailable": workload.min_available,
         "sharedClaims": [_shared(claim) for claim in workload.shared_claims],
-        "status": None,
+        "status": _status(workload.state),
         "unsupported": [{"path": asked.path, "text": asked.text} for asked in workload.unmodelled],
         "notes": _notes(workload),
         "errors": _errors(workload),
@@ -225,6 +225,24 @@ def _role(role: Role) -> Tree:
         "claims": _claims(role),
         "startsAfter": role.starts_after or None,
         "injected": role.injected,
+    }
+
+
+def _status(state: State | None) -> Tree | None:
+    if state is None:
+        return None
+    return {"phase": state.phase, "matched": list(state.matched), "podsWithoutRole": state.strangers}
+
+
+def _live(role: Role, state: State | None) -> Tree | None:
+    if state is None:
+        return None
+    found = state.roles[role.name]
+    return {
+        "pods": found.pods,
+        "ready": found.ready,
+        "finished": found.finished,
+        "nodes": dict(sorted(found.nodes.items())),
     }
 
 

@@ -90,7 +90,7 @@ def grove_claim_templates($found):
      | . as {$of, $namespace}
      | {name, shared: .owners, each,
         spec: ([($set.spec.template.resourceClaimTemplates // [])[] | select($namespace == null and .name == $of) | .templateSpec.spec][0]
-               // [range($sought | length) | select($sought[.] | .name == $of and .namespace == $namespace) | $found[.].spec.spec][0]
+               // [range($sought | length) | select($sought[.] | .name == $of and .namespace == $namespace) | $found[.].spec.spec | objects][0]
                // {devices: {requests: [{}]}})}
      | if .each then del(.shared) else . end
      | del(.each)];

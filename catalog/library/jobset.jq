@@ -40,3 +40,36 @@ def jobset_labels($id; $pods):
        "jobset.sigs.k8s.io/priority": counted("priority")}
      + if .spec.coordinator then {"jobset.sigs.k8s.io/coordinator": jobset_coordinator} else {} end)
     | resizes($of; "part");
+
+# What the jobs of `$id` wait for, as text; the input is the JobSet.
+def jobset_after($id):
+  .spec as $s | [.spec.replicatedJobs[].name] as $names | ($names | index($id)) as $n
+  | if $s.startupPolicy.startupPolicyOrder == "InOrder" and $n > 0
+    then "\($names[$n - 1]) Ready (startupPolicy InOrder)"
+    else [$s.replicatedJobs[$n].dependsOn // [] | .[] | "\(.name) \(.status)"] | join(" and ") end;
+
+# The stages in which they live: a job starts one stage after the last job that it wants Complete, and ends before the
+# first that wants it so.
+def jobset_stage($id):
+  .spec.replicatedJobs as $jobs
+  | if all($jobs[]; .dependsOn == null) then [0, 0] else
+      (reduce $jobs[] as $j ({}; . as $done | .[$j.name] = (
+        [0, (($j.dependsOn // [])[] | ($done[.name] // 0) + (if .status == "Complete" then 1 else 0 end))] | max))
+      ) as $first
+    | [$jobs[] | select(any((.dependsOn // [])[]; .name == $id and .status == "Complete")) | $first[.name]] as $wanted
+    | [$first[$id], if $wanted == [] then [$first[]] | max else ($wanted | min) - 1 end] end;
+
+# Requests that each of the jobs has a domain for itself, with the places that may say so.
+def jobset_topology($id; $set; $job; $pod):
+  "alpha.jobset.sigs.k8s.io/exclusive-topology" as $key
+  | (.spec.replicatedJobs[] | select(.name == $id)) as $own
+  | [(.metadata.annotations[$key] // empty | [., $set]),
+     ($own.template.metadata.annotations[$key] // empty | [., $job]),
+     ($own.template.spec.template.metadata.annotations[$key] // empty | [., $pod])]
+  | .[:1] | map({key: .[0], unit: "job", exclusive: true, path: "\(.[1])[\"\($key)\"]"});
+
+# All that run in the last stage, as a group; jobs that are complete by then have made room.
+def jobset_gang($roles):
+  .spec.replicatedJobs as $jobs
+  | [$jobs[] | (.dependsOn // [])[] | select(.status == "Complete") | .name] as $ended
+  | [{count: 1, members: ($roles | with_entries(select(.key as $k | $ended | index($k) | not) | .value |= .replicas))}];

@@ -27,3 +27,18 @@ def kubeflow_number($pods; $first): counted("pod") | if $pods == 1 then known($f
 def mpi_defaults:
   if .Launcher and .Launcher.replicas == null then .Launcher.replicas = 1 else . end
   | if .Worker and .Worker.replicas == null then .Worker.replicas = 0 else . end;
+
+# Of the job, with its replica specs: the workers that a start needs at least. The other types must all be there.
+def kubeflow_workers($specs):
+  .spec.runPolicy.schedulingPolicy.minAvailable as $least
+  | $specs.Worker.replicas as $workers
+  | ([$specs[].replicas] | add) as $pods
+  | if $least == null then $workers else [0, $least - ($pods - $workers)] | max end;
+
+# Of the job: its pods of a type, that call themselves master when `$master` (some of them: "first").
+def kubeflow_type($operator; $type; $pods; $master):
+  kubeflow_labels($operator; {"training.kubeflow.org/replica-type": $type}; kubeflow_number($pods; 0))
+  + if $master == true then {"training.kubeflow.org/job-role": "master"}
+    elif $master == "first" then
+      {"training.kubeflow.org/job-role": (counted("part") | sometimes | if $pods == 1 then known("master") else . end)}
+    else {} end;

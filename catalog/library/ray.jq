@@ -82,3 +82,34 @@ def ray_worker($spec; $group; $cluster):
 # The container that submits a RayJob, with its default size.
 def ray_submitter_container:
   {name: "ray-job-submitter", resources: {requests: {cpu: "500m", memory: "200Mi"}, limits: {cpu: "1", memory: "1Gi"}}};
+
+# Of a RayService's pods. The head's value is false at first and follows the health of its proxy.
+def ray_serve($type): {"ray.io/serve": (if $type == "head" then counted("role") else "true" end)};
+
+# Of the spec of a RayJob. With a selector the cluster is there already: none is made.
+def rayjob_defaults:
+  if .submissionMode == null then .submissionMode = "K8sJobMode" else . end
+  | if (.clusterSelector // {}) != {} then del(.rayClusterSpec) else .rayClusterSpec |= ray_defaults end;
+
+def rayjob_waits:
+  if .clusterSelector then "immediately: the selected RayCluster already exists"
+  else "RayCluster Ready (head and all desired workers)" end;
+
+# Of the head's pod: in SidecarMode it submits the job, too.
+def rayjob_head($job):
+  ray_head($job.rayClusterSpec; null)
+  | if $job.submissionMode == "SidecarMode" then .spec.containers += [ray_submitter_container] else . end;
+
+# A template of the user's gets no default size.
+def rayjob_submitter: .submitterPodTemplate // {metadata: {}, spec: {containers: [ray_submitter_container]}};
+
+def rayjob_podless: (.clusterSelector // {}) != {} and .submissionMode != "K8sJobMode";
+
+def rayjob_unmodelled($path):
+  [.clusterSelector // {} | select(. != {})
+   | {path: "\($path).clusterSelector", text: "the cluster that holds the selected RayCluster", restricts: true}];
+
+# The roles without the submitter, which comes when the cluster is ready. (A group may be called submitter, too.)
+def rayjob_gang($roles):
+  (if $roles | has("submitter/submitter") then "submitter/submitter" else "submitter" end) as $later
+  | [{count: 1, members: ($roles | with_entries(select(.key != $later)) | map_values(.minimum))}];

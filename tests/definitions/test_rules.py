@@ -15,7 +15,7 @@ from advisor.definitions import layers, profile_schema, reading, rules
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import TRUSTED, prepare
 from advisor.definitions.profile_schema import Rule
-from advisor.errors import Path, Where
+from advisor.errors import Path
 from advisor.workload import Workload
 from tests.test_catalog import FILES
 
@@ -363,22 +363,24 @@ def test_a_rule_looks_at_every_place_by_itself() -> None:
 WRONG: tuple[Any, ...] = (None, 3, 1.5, SECRET, [], {}, [SECRET], {SECRET: 1}, [None])
 
 
-def manifests_to_break() -> Iterator[Any]:
+FIELDS = {"Workspace": ("resource", "inference", "tuning")}
+"""Of kinds whose fields stand beside the metadata and not in `spec`."""
+
+
+def examples() -> Iterator[Any]:
     for path in FILES:
         document = layers.builtin(path).entries[0].profile_document
         assert document
-        examples = profile_schema.parse(document).spec.examples
-        fields = {key for example in examples for key in example.manifest} - {"apiVersion", "kind", "metadata"}
-        for example in examples:
-            plain = json.loads(json.dumps([example.manifest, *example.with_]))
-            yield pytest.param(plain[0], plain[1:], fields, id=f"{path.stem}: {example.name}")
+        for example in profile_schema.parse(document).spec.examples:
+            plain = [json.loads(json.dumps(one)) for one in (example.manifest, *example.with_)]
+            yield pytest.param(plain, id=f"{path.stem}: {example.name}")
 
 
 def nodes(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Every place down to the containers, and to the resources: what is said of quantities repeats them."""
+    """Every place down to containers and amounts, whose faults may show a quantity."""
     if path:
         yield path
-    if not path or path[-1] not in ("containers", "initContainers", "resources"):
+    if not path or path[-1] not in ("containers", "initContainers", "limits", "requests"):
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, member in items:
             yield from nodes(member, (*path, key))
@@ -396,21 +398,42 @@ def with_wrong(manifest: Any, path: Path, value: Any) -> Any:
     return changed
 
 
-@pytest.mark.parametrize(("manifest", "others", "fields"), list(manifests_to_break()))
-def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(
-    manifest: Any, others: list[Any], fields: set[str]
-) -> None:
-    """Never in those of jq or of a profile, never with a value, and never as zero pods."""
-    further = [files.Document(one, files.Source("o.json", "{}"), 0, Where("o.json")) for one in others]
+@pytest.mark.parametrize("example", list(examples()))
+def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(example: list[Any]) -> None:
+    """Never in those of jq or of a profile, never with a value, and never as zero pods.
+
+    No role at all is a fault unless the profile says that it is right (`podless`).
+    """
+    manifest, *others = example
+    fields = FIELDS.get(manifest["kind"], ("spec",))
     for path in nodes({key: value for key, value in manifest.items() if key in fields}):
         for value in (..., *WRONG):
-            source = files.Source("m.json", json.dumps(with_wrong(manifest, path, value)))
-            for workload in reading.read(files.documents(source), Catalog(), further=further).workloads:
-                assert workload.is_open or workload.faults or workload.pods or warnings(workload), (path, value)
+            for workload in read_together(with_wrong(manifest, path, value), *others):
+                told = workload.faults or workload.is_open or warnings(workload)
+                assert told or workload.pods or not workload.roles, (path, value)
                 for fault in workload.faults:
                     assert fault.code == "invalid", (path, value, str(fault))
                     assert fault.path[0] in fields, (path, value, str(fault))
                     assert SECRET not in f"{fault.message} {fault.hint}", str(fault)
+
+
+@pytest.mark.parametrize("example", [one for one in examples() if len(one.values[0]) > 1])
+def test_what_is_wrong_with_an_object_that_is_referred_to_is_never_zero_pods(example: list[Any]) -> None:
+    manifest, *others = example
+    for place, other in enumerate(others):
+        for path in nodes(other["spec"], ("spec",)):
+            for value in (..., *WRONG):
+                broken = [*others[:place], with_wrong(other, path, value), *others[place + 1 :]]
+                for workload in read_together(manifest, *broken):
+                    assert workload.faults or workload.pods, (path, value)
+                    for fault in workload.faults:
+                        assert SECRET not in f"{fault.message} {fault.hint}", str(fault)
+
+
+def read_together(*objects: Any) -> tuple[Workload, ...]:
+    """The first of the objects, with the others at hand."""
+    first, *others = (files.documents(files.Source("m.json", json.dumps(one))) for one in objects)
+    return reading.read(first, Catalog(), further=[one for found in others for one in found]).workloads
 
 
 def test_a_rule_needs_words() -> None:

@@ -187,6 +187,7 @@ def test_described() -> None:
         "claims": [],
         "startsAfter": None,
         "injected": False,
+        "live": None,
     }
 
 
@@ -207,6 +208,8 @@ def test_described_with_everything() -> None:
         {"claim": "shared", "claims": 1, "devices": {"nic": 2}, "sharedBy": {"leader": 1}}
     ]
     assert workload["totals"]["deviceClaims"] is None
+    assert workload["status"] == {"phase": "Working", "matched": ["Running"], "podsWithoutRole": 1}
+    assert leader["live"] == {"pods": 1, "ready": 1, "finished": 2, "nodes": {"gpu-1": 1}}
     assert leader["requests"] == {"cpu": "500m"}
     assert (worker["minReplicas"], worker["maxReplicas"], worker["startsAfter"]) == (2, 8, "leader")
     assert proxy["injected"]

@@ -50,6 +50,16 @@ def statefulset(name: str = "serve", pods: int = 1, gpu: int = 8) -> Object:
     return {**found, "kind": "StatefulSet", "spec": {**found["spec"], "serviceName": name}}
 
 
+def trainjob(name: str = "tune", runtime: str = "torch", **spec: Any) -> Object:
+    """Its pods are those of a runtime, another object."""
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": name, "namespace": builders.TEAM},
+        "spec": {"runtimeRef": {"name": runtime}, **spec},
+    }
+
+
 def body(operation: str, obj: Object | None, old: Object | None = None, **facts: Any) -> Object:
     """A whole AdmissionReview; `facts` are fields of its request."""
     known = obj or old or {}

@@ -12,7 +12,7 @@ from advisor.server.config import Strictness
 from advisor.server.store import Latest
 from advisor.verdict import CODES
 from tests.builders import TEAM, cluster, node, nodes, noschedule, quota
-from tests.server.asking import Object, Office, change, creation, deployment, job, office, removal
+from tests.server.asking import Object, Office, change, creation, deployment, job, office, removal, trainjob
 
 
 def one_node(**facts: Any) -> Office:
@@ -35,6 +35,18 @@ def test_what_fits_nowhere_is_let_in_with_the_reason() -> None:
     assert decision.warnings[0] == "wm-place: no cluster can take all of it"
     assert decision.warnings[1].startswith("wm-place: eu never")
     assert decision.audit["reason"] in CODES or decision.audit["reason"].startswith("insufficient-")
+
+
+@pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
+@pytest.mark.parametrize("enforced", [False, True])
+def test_what_depends_on_an_object_that_is_not_found_is_let_in_with_its_name(operation: str, enforced: bool) -> None:
+    asked = trainjob()
+    old = {**asked, "spec": {**asked["spec"], "suspend": True}}
+    review = creation(asked) if operation == "CREATE" else change(old, asked)
+    decision = one_node().review(review, enforced=enforced)
+    assert (decision.word, decision.allowed) == ("fits-nowhere", True)
+    assert decision.warnings[0] == "wm-place: cannot tell whether some cluster has room for all of it"
+    assert "depend on ClusterTrainingRuntime torch" in decision.warnings[1]
 
 
 def test_where_it_is_enforced_the_reason_refuses() -> None:

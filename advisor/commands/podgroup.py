@@ -1,0 +1,58 @@
+"""The gangs of workloads as objects for a scheduler, one document after the other; what to know of them on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from advisor import files
+from advisor.cluster import ClusterSnapshot
+from advisor.commands import terminal
+from advisor.commands.given import Output
+from advisor.errors import InputError
+from advisor.render import podgroup
+from advisor.verdict import Answer
+from advisor.workload import Workload
+
+FORMAT = "podgroup"
+
+
+def written(workloads: Sequence[tuple[Workload, str]], output: Output) -> str:
+    """The objects for each workload, for the scheduler beside it."""
+    documents: list[str] = []
+    for workload, scheduler in workloads:
+        objects = podgroup.objects(workload, scheduler)
+        documents += map(files.dump, objects)
+        terminal.note(_said(workload, scheduler, bool(objects)), no_color=output.no_color)
+    return "---\n".join(documents)
+
+
+def _said(workload: Workload, scheduler: str, found: bool) -> str:
+    if not found:
+        return f"{workload.title} has no gang: its pods may start one by one"
+    return f"{workload.title}: its pods join by their {podgroup.FORMATS[scheduler].joins}"
+
+
+def of_placed(answers: Sequence[Answer], clusters: Sequence[ClusterSnapshot], output: Output) -> str:
+    """For what is placed, and the scheduler named or else what the chosen cluster serves.
+
+    Raises InputError where that cluster is not known to serve any.
+    """
+    by_name = {cluster.name: cluster for cluster in clusters}
+    asked = []
+    for answer in answers:
+        if answer.choice is None:
+            terminal.note(f"{answer.workload.title} is not placed, so nothing is written", no_color=output.no_color)
+        else:
+            chosen = output.scheduler or _of(by_name[answer.choice.cluster])
+            asked.append((answer.workload, chosen))
+    return written(asked, output)
+
+
+def _of(cluster: ClusterSnapshot) -> str:
+    found = podgroup.served(cluster.api_versions or ())
+    if found:
+        return found
+    versions = ", ".join(version for form in podgroup.FORMATS.values() for version in form.versions)
+    known = "serves none of" if cluster.api_versions is not None else "is not known to serve any of"
+    hint = f"name a scheduler with --for: {', '.join(podgroup.FORMATS)}"
+    raise InputError(f"{cluster.name} {known} the APIs for gangs ({versions})", hint=hint)

@@ -1,0 +1,62 @@
+"""What there is of a live object: its status in upstream's words, and which of its pods belong to which role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from advisor.definitions import pods, status
+from advisor.definitions.catalog import Catalog
+from advisor.definitions.engine import Engine, Prepared, prepare
+from advisor.definitions.extract import Extraction
+from advisor.definitions.schema import Definition
+from advisor.errors import InputError
+from advisor.files import Document
+from advisor.workload import Role, RoleState, State, Workload
+
+FINISHED = ("Succeeded", "Failed")
+Pod = Mapping[str, Any]
+
+
+def state(document: Document, workload: Workload, catalog: Catalog, found: Sequence[Pod]) -> State:
+    """Raises InputError for a status that the definition cannot read. A pod that fits no role is a stranger."""
+    known = catalog.find(workload.api_version, workload.kind)
+    assert known is not None
+    definition, engine = known.entry.definition, known.entry.origin.engine
+    given = prepare(document.data)
+    told = status.read(definition, given, engine)
+    of_roles: dict[str, list[Pod]] = {role.name: [] for role in workload.roles}
+    strangers: list[Pod] = []
+    for pod in found:
+        role = _role(definition, given, engine, workload.roles, pod)
+        (of_roles[role.name] if role else strangers).append(pod)
+    roles = {name: _counted(members) for name, members in of_roles.items()}
+    return State(told.phase, told.matched, roles, len(strangers))
+
+
+def _role(definition: Definition, given: Prepared, engine: Engine, roles: Iterable[Role], pod: Pod) -> Role | None:
+    """By the definition's selectors; a pod that several roles of one component could claim is nobody's."""
+    prepared = prepare(pod)
+    try:
+        component = pods.component(definition, prepared, engine)
+        instance = pods.instance(Extraction(definition, given, engine), component, prepared)
+    except InputError:
+        return None
+    fitting = [role for role in roles if (role.component, role.instance) == (component.name, instance)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _counted(members: Sequence[Pod]) -> RoleState:
+    nodes: dict[str, int] = {}
+    alive = [pod for pod in members if (pod.get("status") or {}).get("phase") not in FINISHED]
+    for pod in alive:
+        node = (pod.get("spec") or {}).get("nodeName")
+        if node:
+            nodes[node] = nodes.get(node, 0) + 1
+    return RoleState(len(alive), sum(map(_is_ready, alive)), len(members) - len(alive), nodes)
+
+
+def _is_ready(pod: Pod) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    ready = any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return ready and not pod["metadata"].get("deletionTimestamp")

@@ -1,0 +1,80 @@
+"""`-o podgroup`: the gang as an object, from a manifest alone or for the cluster that was chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli import fleet
+from tests.cli.conftest import Ran, Run
+
+
+@pytest.fixture(autouse=True)
+def train(folder: Path) -> Path:
+    return fleet.write(folder / "train.yaml", fleet.jobset())
+
+
+@pytest.fixture
+def four(folder: Path) -> list[str]:
+    return fleet.four(folder)
+
+
+def versions(ran: Ran) -> list[str]:
+    return [one["apiVersion"] for one in yaml.safe_load_all(ran.out)]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "version"),
+    [("kai", "scheduling.run.ai/v2alpha2"), ("scheduler-plugins", "scheduling.x-k8s.io/v1alpha1")],
+)
+def test_describe_writes_it_for_the_scheduler_named(run: Run, scheduler: str, version: str) -> None:
+    ran = run("describe", "train.yaml", "-o", "podgroup", "--for", scheduler)
+    assert (ran.code, versions(ran)) == (0, [version])
+    assert "its pods join by their" in ran.err
+
+
+def test_describe_cannot_guess_the_scheduler(run: Run) -> None:
+    ran = run("describe", "train.yaml", "-o", "podgroup")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--for: kai, volcano, scheduler-plugins, kubernetes" in ran.err
+
+
+def test_a_workload_without_a_gang_says_so(run: Run, folder: Path) -> None:
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": fleet.pod_template(1)},
+    }
+    web["spec"]["template"]["metadata"] = {"labels": {"a": "b"}}  # type: ignore[index]
+    fleet.write(folder / "web.yaml", web)
+    ran = run("describe", "web.yaml", "-o", "podgroup", "--for", "kai")
+    assert (ran.code, ran.out) == (0, "")
+    assert "Deployment default/web has no gang" in ran.err
+
+
+def test_place_writes_it_for_the_chosen_cluster(run: Run, four: list[str]) -> None:
+    ran = run("train.yaml", *four, "-o", "podgroup", "--for", "volcano")
+    (group,) = yaml.safe_load_all(ran.out)
+    assert (ran.code, group["spec"]["minMember"]) == (0, 3)
+
+
+def test_place_asks_when_the_cluster_does_not_tell(run: Run, four: list[str]) -> None:
+    ran = run("train.yaml", *four, "-o", "podgroup")
+    assert (ran.code, ran.out) == (2, "")
+    assert "eu-h200 is not known to serve any of the APIs for gangs" in ran.err
+
+
+def test_what_is_not_placed_is_not_written(run: Run, folder: Path) -> None:
+    fleet.write(folder / "big.yaml", fleet.jobset(workers=5000))
+    ran = run("big.yaml", *fleet.four(folder), "-o", "podgroup", "--for", "kai")
+    assert ran.code != 0
+    assert ran.out == ""
+    assert "is not placed, so nothing is written" in ran.err
+
+
+def test_edits_change_nothing_that_could_be_written(run: Run, four: list[str]) -> None:
+    ran = run("train.yaml", *four, "-o", "podgroup", "--for", "kai", "--lose-cluster", "eu-h200")
+    assert (ran.code, ran.out) == (2, "")

@@ -1,0 +1,80 @@
+"""The gang as an object for a scheduler: how many objects, what each of them needs, what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from advisor.render import podgroup
+from advisor.workload import Workload
+from tests.builders import gang, role, workload
+
+
+def served(*groups: Any, **facts: Any) -> Workload:
+    leader, worker = role("leader", 2, cpu=1, gpu=1), role("worker", 4, cpu=2)
+    return workload(leader, worker, groups=list(groups), name="llama", **facts)
+
+
+def specs(asked: Workload, scheduler: str, kind: str = "PodGroup") -> dict[str, Any]:
+    made = [one for one in podgroup.objects(asked, scheduler) if one["kind"] == kind]
+    return {one["metadata"]["name"]: one["spec"] for one in made}
+
+
+def test_a_group_of_two_is_two_objects() -> None:
+    found = specs(served(gang(2, leader=1, worker=2)), "volcano")
+    assert [*found] == ["llama-0", "llama-1"]
+    assert found["llama-0"] == {"minMember": 3, "minResources": {"cpu": "5", "nvidia.com/gpu": "1"}}
+
+
+@pytest.mark.parametrize("scheduler", podgroup.FORMATS)
+def test_without_a_gang_there_is_nothing(scheduler: str) -> None:
+    assert podgroup.objects(served(), scheduler) == []
+
+
+def test_kai_has_a_part_for_each_role() -> None:
+    (spec,) = specs(served(gang(leader=2, worker=4)), "kai").values()
+    parts = [{"name": "leader", "minMember": 2}, {"name": "worker", "minMember": 4}]
+    assert spec == {"minSubGroup": 2, "subGroups": parts}
+
+
+def test_where_fewer_may_start_only_their_number_counts() -> None:
+    asked = replace(served(gang(leader=2, worker=4)), min_available=3)
+    assert [*specs(asked, "kai").values()] == [{"minMember": 3}]
+    assert [*specs(asked, "volcano").values()] == [{"minMember": 3}]
+    ((name, spec),) = specs(asked, "kubernetes").items()
+    assert (name, spec["schedulingPolicy"]) == ("llama", {"gang": {"minCount": 3}})
+
+
+def test_kubernetes_has_a_template_for_each_group() -> None:
+    asked = served(gang(leader=1, worker=1), gang(2, worker=1))
+    ((name, spec),) = specs(asked, "kubernetes", "Workload").items()
+    assert name == "llama"
+    assert spec["controllerRef"] == {"apiGroup": "batch", "kind": "Job", "name": "llama"}
+    assert [template["name"] for template in spec["podGroupTemplates"]] == ["llama-0", "llama-1"]
+    references = {name: spec["workloadRef"] for name, spec in specs(asked, "kubernetes").items()}
+    assert references == {
+        "llama-0": {"workloadName": "llama", "templateName": "llama-0"},
+        "llama-1-0": {"workloadName": "llama", "templateName": "llama-1"},
+        "llama-1-1": {"workloadName": "llama", "templateName": "llama-1"},
+    }
+
+
+def test_names_are_labels_of_dns() -> None:
+    asked = replace(served(gang(leader=1)), name="a.b" * 40)
+    ((name, _),) = specs(asked, "volcano").items()
+    assert len(name) <= podgroup.LONGEST
+    assert "." not in name
+
+
+def test_a_name_that_will_be_generated_names_no_controller() -> None:
+    asked = replace(served(gang(leader=1)), name="llama-", generated=True)
+    ((name, spec),) = specs(asked, "kubernetes", "Workload").items()
+    assert (name, "controllerRef" in spec) == ("llama", False)
+
+
+def test_what_a_cluster_serves_decides() -> None:
+    assert podgroup.served(["scheduling.k8s.io/v1beta1", "scheduling.run.ai/v2alpha2"]) == "kai"
+    assert podgroup.served(["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"]) == "kubernetes"
+    assert podgroup.served(["scheduling.k8s.io/v1"]) is None
