@@ -9,7 +9,7 @@ from pathlib import PurePath
 from advisor import files
 from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot
-from advisor.commands import exits, place, podgroup, terminal
+from advisor.commands import exits, manifests, place, podgroup, terminal
 from advisor.commands.editing import edits_of
 from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Editing, Manifests, Output, Result
@@ -42,6 +42,7 @@ def run(path: str, asking: Manifests, looking: Clusters, choosing: Choosing, out
         return Result("", exits.worst(asked.codes))
     clusters, question = watch.ask()
     place.say(watch, clusters, output)
+    manifests.say_of_clusters(question.workloads, output)
     question = replace(question, workloads=_copied(question, scenario))
     asked = replace(asked, workloads=question.workloads)
     with scenario.document.faults():
@@ -61,6 +62,7 @@ def place_otherwise(
         return Result("", exits.worst(asked.codes))
     clusters, question = watch.ask()
     place.say(watch, clusters, output)
+    manifests.say_of_clusters(question.workloads, output)
     return answered(question, clusters, (step,), replace(asked, workloads=asked.sound), output)
 
 

@@ -32,7 +32,7 @@ from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
-from advisor.definitions.references import NOTHING_LOOKED_UP, Held, Known, Referred
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster, Known, Referred
 from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
@@ -62,7 +62,7 @@ def read(
     catalog: Catalog,
     namespace: str = "default",
     further: Sequence[Document] = (),
-    in_cluster: Held = NOTHING_LOOKED_UP,
+    in_cluster: InCluster = NOTHING_LOOKED_UP,
 ) -> Reading:
     """`further`: objects of other files, which are only looked at where a workload refers to them; `in_cluster`: what
     one cluster has of those.

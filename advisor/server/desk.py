@@ -28,7 +28,7 @@ from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Wanted
 from advisor.trial import Trial
 from advisor.verdict import Placement
-from advisor.workload import Workload
+from advisor.workload import Reference, Workload
 
 A_POD = ("v1", "Pod")
 """What pods that join an object are asked about as: the object itself is there, and quotas have counted it."""
@@ -36,7 +36,10 @@ A_POD = ("v1", "Pod")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What stays the same from one decision to the next; times are seconds."""
+    """What stays the same from one decision to the next; times are seconds.
+
+    `referred`: kinds of objects to which workloads refer, read with every snapshot.
+    """
 
     catalog: Catalog
     accelerators: Accelerators
@@ -46,6 +49,7 @@ class Rules:
     assume_namespaces: frozenset[str] = frozenset()
     max_age: float = 60.0
     expiry: float = 300.0
+    referred: tuple[Reference, ...] = ()
 
 
 class Ticket:
@@ -132,7 +136,7 @@ class Desk:
         strictness = self._rules.strictness if enforced else None
         home = frozenset(one.cluster for one in own) if request.operation == UPDATE else frozenset()
         asking = _Asking(self, standing, home, now, ticket)
-        decision = review(request, self._rules.catalog, asking.ask, strictness, pending)
+        decision = review(request, self._rules.catalog, asking.ask, strictness, pending, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
@@ -158,7 +162,7 @@ class Desk:
         )
 
     def advice(self, workload: Workload, question: Question, ticket: Ticket) -> Advice:
-        trials = {cluster.name: Trial(workload, cluster, question) for cluster in question.clusters}
+        trials = {one.name: Trial(workload.on(one.name), one, question) for one in question.clusters}
         answer = explain.tell(decide(workload, trials, question, _Awaited(self._memo, ticket)))
         return Advice(answer, trials[answer.choice.cluster] if answer.choice else None)
 
@@ -210,12 +214,14 @@ class Desk:
 
 def _homes(workload: Workload, clusters: tuple[ClusterSnapshot, ...]) -> frozenset[str]:
     """Clusters where pods are that look like those of the workload."""
+    return frozenset(cluster.name for cluster in clusters if _is_home(workload.on(cluster.name), cluster))
+
+
+def _is_home(workload: Workload, cluster: ClusterSnapshot) -> bool:
     wanted = [set(role.template.labels) for role in workload.roles if role.template.labels]
-    return frozenset(
-        cluster.name
-        for cluster in clusters
+    return any(
+        pods.namespace == workload.namespace and any(labels <= set(pods.labels) for labels in wanted)
         for pods in cluster.pods
-        if pods.namespace == workload.namespace and any(labels <= set(pods.labels) for labels in wanted)
     )
 
 
@@ -229,12 +235,15 @@ class _Asking:
     now: datetime
     ticket: Ticket
 
+    def clusters(self) -> tuple[ClusterSnapshot, ...]:
+        return self.desk.snapshots(self.standing, self.now)
+
     def ask(self, wanted: Wanted) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        clusters = self.desk.snapshots(self.standing, self.now)
+        clusters = self.clusters()
         workload, home = wanted.workload, self.home
         if wanted.additional:
-            workload = replace(workload, api_version=A_POD[0], kind=A_POD[1])
+            workload = workload.each(lambda one: replace(one, api_version=A_POD[0], kind=A_POD[1]))
             home = home or _homes(workload, clusters)
         clusters = tuple(one for one in clusters if not home or one.name in home)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)

@@ -15,7 +15,7 @@ from advisor.server import wording
 from advisor.server.config import Strictness
 from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
-from advisor.server.wanted import Wanted, wanted
+from advisor.server.wanted import Clusters, Wanted, wanted
 from advisor.trial import Trial
 from advisor.verdict import UNKNOWN, Answer
 
@@ -50,13 +50,20 @@ class Decision:
 
 
 def review(
-    request: Request, catalog: Catalog, ask: Ask, enforced: Strictness | None, pending: bool = False
+    request: Request,
+    catalog: Catalog,
+    ask: Ask,
+    enforced: Strictness | None,
+    pending: bool = False,
+    clusters: Clusters = lambda: (),
 ) -> Decision:
-    """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed."""
+    """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed. `clusters`:
+    where objects are that others refer to.
+    """
     if request.operation == DELETE:
         return Decision(WAVED if request.subresource else FREED)
     try:
-        asked = wanted(request, catalog, pending)
+        asked = wanted(request, catalog, pending, clusters)
     except InputError as error:
         return Decision(FAULTY, warnings=wording.faulty(error.faults))
     if asked is None:

@@ -42,7 +42,7 @@ def serve(config: Config, sources: tuple[Source, ...], rules: Rules) -> None:
     door = listener(config)
     metrics = Metrics()
     deciding, placing = ThreadPoolExecutor(1, "deciding"), ThreadPoolExecutor(1, "placing")
-    store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look))
+    store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look), rules.referred)
     desk = Desk(store, rules, now)
     doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, now)
     logs.say("listening", address=config.address, port=door.getsockname()[1], clusters=[one.name for one in sources])

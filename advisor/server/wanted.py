@@ -5,17 +5,21 @@ Children of an object that is asked about itself, subresources and updates that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.definitions import plain, reading
+from advisor.cluster import ClusterSnapshot
+from advisor.definitions import plain, reading, variants
 from advisor.definitions.catalog import Catalog
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import size
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import GangGroup, PodTemplate, Role, Workload
+
+Clusters = Callable[[], Sequence[ClusterSnapshot]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,31 +35,63 @@ class Wanted:
     replacing: bool = False
 
 
-def wanted(request: Request, catalog: Catalog, pending: bool = False) -> Wanted | None:
+def wanted(request: Request, catalog: Catalog, pending: bool = False, clusters: Clusters = lambda: ()) -> Wanted | None:
     """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read.
 
     `pending`: room is held for the object, and none of its pods has come: it is asked about as if it were new.
+    `clusters`: where objects are looked up to which the object refers.
     """
     if request.subresource or request.operation == CONNECT or _is_the_same(request):
         return None
     if _is_child(request.object, catalog):
         return None
-    new = _workload(request.object, request, catalog)
+    new = _workload(request.object, request, catalog, clusters)
     if new is None:
         return None
     if new.faults:
         raise InputError.of(new.faults)
-    if new.is_open:
-        return Wanted(new, additional=request.operation != CREATE)
-    if not new.pods:
+    if not any(map(_may_have_pods, _everywhere(new).values())):
         return None
     if request.operation == CREATE:
         return Wanted(new)
-    old = _before(request, catalog)
+    old = _before(request, catalog, clusters)
     if pending:
-        return None if old and _needs(old) == _needs(new) else Wanted(new)
-    more, replacing = _more(old, new)
-    return Wanted(more, additional=True, replacing=replacing) if more else None
+        return None if old and _are_alike(old, new) else Wanted(new)
+    return _on_top(old, new)
+
+
+def _everywhere(workload: Workload) -> Mapping[str, Workload]:
+    """What it is in every cluster; the same in all of them (""), where that hangs on nothing of theirs."""
+    return workload.variants or {"": workload}
+
+
+def _may_have_pods(workload: Workload) -> bool:
+    return bool(workload.pods or workload.is_open or workload.faults)
+
+
+def _are_alike(old: Workload, new: Workload) -> bool:
+    return all(_is_known(one) and _needs(old.on(name)) == _needs(one) for name, one in _everywhere(new).items())
+
+
+def _is_known(workload: Workload) -> bool:
+    return not (workload.is_open or workload.faults)
+
+
+def _on_top(old: Workload | None, new: Workload) -> Wanted | None:
+    """The pods that come on top of those that are there, in each cluster; None where there are none."""
+    more: dict[str, Workload] = {}
+    replacing = False
+    for name, one in _everywhere(new).items():
+        before = old.on(name) if old else None
+        added, exchanged = (
+            (one, False) if not _is_known(one) else _more(before if before and _is_known(before) else None, one)
+        )
+        more[name] = added or replace(one, roles=(), groups=(), min_available=None)
+        replacing |= exchanged
+    if not any(map(_may_have_pods, more.values())):
+        return None
+    workload = replace(new, variants=more) if new.variants else more[""]
+    return Wanted(workload, additional=True, replacing=replacing)
 
 
 def _needs(workload: Workload) -> list[tuple[str, int, Any]]:
@@ -72,24 +108,34 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
-    """Does the controller of an object of a known kind look after it? Then that object was asked about."""
+    """Does the controller of a known kind look after it, or one of what such a controller makes? Then an object of that
+    kind was asked about."""
     metadata = found.get("metadata") if found else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    return isinstance(owners, list) and any(_is_known(owner, catalog) for owner in owners)
+    return isinstance(owners, list) and any(_is_of_ours(owner, catalog) for owner in owners)
 
 
-def _is_known(owner: Any, catalog: Catalog) -> bool:
+def _is_of_ours(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
-    return catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind")) is not None
+    version, kind = plain.text(owner, "apiVersion"), plain.text(owner, "kind")
+    return (version.rpartition("/")[0], kind) in catalog.made or catalog.find(version, kind) is not None
 
 
-def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
+def _workload(
+    found: Mapping[str, Any] | None, request: Request, catalog: Catalog, clusters: Clusters
+) -> Workload | None:
     """None for kinds without a definition. Raises InputError also for what would take too long."""
     size.check(found)
     document = Document(found, Source("object", ""), 0, Where("object"))
-    read = reading.read([document], catalog, request.namespace or "default")
-    return next((_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads), None)
+
+    def again(held: InCluster) -> Sequence[Workload]:
+        read = reading.read([document], catalog, request.namespace or "default", in_cluster=held)
+        return tuple(_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads)
+
+    first = again(NOTHING_LOOKED_UP)
+    open_ones = variants.sought(first)
+    return next(iter(variants.on_clusters(first, again, clusters()) if open_ones else first), None)
 
 
 def _anywhere(workload: Workload, found: Mapping[str, Any] | None) -> Workload:
@@ -104,13 +150,13 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
     return replace(template, labels=tuple((key, value) for key, value in template.labels if value != uid))
 
 
-def _before(request: Request, catalog: Catalog) -> Workload | None:
+def _before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
     """What was placed until now; None where that cannot be told, so that all of the new one is asked about."""
     try:
-        old = _workload(request.old, request, catalog) if request.old else None
+        old = _workload(request.old, request, catalog, clusters) if request.old else None
     except InputError:
         return None
-    return None if old is None or old.faults or old.is_open else old
+    return None if old is None or old.faults else old
 
 
 def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:

@@ -105,6 +105,7 @@ def owned(api_version: str, kind: str, *, controller: bool = True) -> Object:
     [
         (owned("batch/v1", "CronJob"), {}, "waved-through"),
         (owned("batch/v1", "CronJob", controller=False), {}, "fits"),
+        (owned("orchestration.aibrix.ai/v1alpha1", "RayClusterReplicaSet"), {}, "waved-through"),  # of a fleet
         (owned("example.com/v1", "Pipeline"), {}, "fits"),  # nobody was asked about that one
         (job(), {"subResource": "status"}, "waved-through"),
         (job(pods=0), {}, "waved-through"),
