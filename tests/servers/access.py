@@ -21,6 +21,8 @@ READS = {
     "kueue.x-k8s.io": ("localqueues", "clusterqueues"),
     "autoscaling": ("horizontalpodautoscalers",),
     "extensions.agents.x-k8s.io": ("sandboxtemplates",),
+    "run.ai": ("kartas",),
+    "optimization.nvidia.com": ("resourceinterfaces",),
     "trainer.kubeflow.org": ("clustertrainingruntimes", "trainingruntimes"),
 }
 API = "rbac.authorization.k8s.io"
