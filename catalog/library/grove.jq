@@ -29,6 +29,11 @@ def grove_pods($id): .spec.replicas * (grove_group($id) | grove_times) * (grove_
 # Pods of a clique in the base gang of a replica of the set.
 def grove_base($id): (grove_group($id) | if . then .minAvailable else 1 end) * grove_clique($id).spec.minAvailable;
 
+# Pods by which a clique alone can grow: where its group has further gangs, they would grow with it.
+def grove_step($id):
+  grove_group($id) as $group
+  | if $group and ($group | grove_times) > $group.minAvailable then 0 else .spec.replicas * ($group | grove_times) end;
+
 def grove_most($id):
   grove_clique($id).spec as $clique
   | grove_group($id) as $group
