@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot, Gap
+from advisor.cluster import ClusterSnapshot, Gap, Looked
 from advisor.errors import InputError
 from advisor.kube import recorded, recording, texts
 from advisor.kube.conversation import Needs
@@ -54,6 +54,7 @@ def rich() -> ClusterSnapshot:
         clusterwide("RuntimeClass", "r", {"overhead": {"podFixed": {"cpu": "1"}}}, version="node.k8s.io/v1"),
         clusterwide("DeviceClass", "d", version="resource.k8s.io/v1"),
         namespaced("LocalQueue", "q", version="kueue.x-k8s.io/v1beta1"),
+        clusterwide("Karta", "k", {"spec": {"structureDefinition": {}}}, version="run.ai/v1alpha1"),
         accelerators=shipped(),
     )
     gaps = (Gap("nodes", "forbidden", "may not"),)
@@ -64,6 +65,7 @@ def rich() -> ClusterSnapshot:
         taken_at=MOMENT,
         version="v1.36.2",
         scope=("team",),
+        looked_up=(Looked("example.com", "Runtime", objects=('{"metadata":{"name":"a"}}',), whole=False),),
         labels=(("a", "b"),),
         assumed=True,
         gaps=gaps,
