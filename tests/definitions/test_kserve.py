@@ -19,8 +19,8 @@ RAW = "serving.kserve.io/deploymentMode"
 SCALER = "serving.kserve.io/autoscalerClass"
 
 
-def asks(requests: Object | None = None, **limits: Any) -> Object:
-    return {"resources": {**({"requests": requests} if requests else {}), **({"limits": limits} if limits else {})}}
+def asks(**requests: Any) -> Object:
+    return {"resources": {"requests": requests}}
 
 
 def gpus(number: int) -> Object:
@@ -96,7 +96,7 @@ class TestInferenceService:
         assert any("KServe 0.15.2" in note.text and note.warns for note in workload.notes)
 
     def test_a_given_number_of_gpus_counts_whatever_the_runtime(self) -> None:
-        model = {"modelFormat": {"name": "rare"}, "storageUri": "s3://m", **asks(**{GPU: 3})}
+        model = {"modelFormat": {"name": "rare"}, "storageUri": "s3://m", **gpus(3)}
         workload = read(self.service({"model": model}))
         assert requests(workload.roles[0])[GPU] == 3
         assert workload.missing
@@ -105,7 +105,7 @@ class TestInferenceService:
         def runtime(kind: str, cpu: str, **metadata: str) -> Object:
             spec = {
                 "supportedModelFormats": [{"name": "rare", "autoSelect": True}],
-                "containers": [{"name": "kserve-container", **asks({"cpu": cpu, "memory": "1Gi"})}],
+                "containers": [{"name": "kserve-container", **asks(cpu=cpu, memory="1Gi")}],
             }
             metadata = {"name": kind.lower(), **metadata}
             return {"apiVersion": "serving.kserve.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
@@ -150,14 +150,14 @@ class TestConfigs:
     def test_later_ones_come_before_earlier_ones_and_the_object_before_all(self) -> None:
         service = llm(
             baseRefs=[{"name": "a"}, {"name": "b"}],
-            template={"nodeSelector": {"c": "own"}, "containers": [{"name": "main", **asks({"cpu": 3})}]},
+            template={"nodeSelector": {"c": "own"}, "containers": [{"name": "main", **asks(cpu=3)}]},
         )
         first = config(
             "a",
             replicas=2,
-            template={"nodeSelector": {"a": "1", "b": "1", "c": "1"}, **main(**asks({"cpu": 1, "memory": "1Gi"}))},
+            template={"nodeSelector": {"a": "1", "b": "1", "c": "1"}, **main(**asks(cpu=1, memory="1Gi"))},
         )
-        second = config("b", replicas=5, template={"nodeSelector": {"b": "2"}, **main(**asks({"cpu": 2, GPU: 1}))})
+        second = config("b", replicas=5, template={"nodeSelector": {"b": "2"}, **main(**asks(cpu=2, **{GPU: 1}))})
         found = roles(service, first, second)["workload"]
         assert found.replicas == 5
         assert requests(found) == {"cpu": 3000, "memory": 1024**3, GPU: 1}
@@ -168,13 +168,13 @@ class TestConfigs:
         given = config(
             "a",
             template={
-                "containers": [{"name": "main", **asks({"cpu": 1})}, {"name": "side", **asks({"cpu": 2})}],
+                "containers": [{"name": "main", **asks(cpu=1)}, {"name": "side", **asks(cpu=2)}],
                 "volumes": [{"name": "kept", **claim}, {"name": "changed", **claim}],
                 "tolerations": [{"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}],
             },
         )
         own = {
-            "containers": [{"name": "more", **asks({"cpu": 4})}, {"name": "side", **asks({"memory": "1Gi"})}],
+            "containers": [{"name": "more", **asks(cpu=4)}, {"name": "side", **asks(memory="1Gi")}],
             "volumes": [{"name": "changed", "emptyDir": {}}],
             "tolerations": [{"key": "c", "operator": "Exists"}],
         }
@@ -213,7 +213,7 @@ class TestNodes:
     @pytest.mark.parametrize(("data", "local", "workers"), [(8, 4, 1), (32, 8, 3), (8, 3, 1), (8, 8, 0), (4, 8, 0)])
     def test_a_group_has_a_leader_and_workers(self, data: int, local: int, workers: int) -> None:
         parallelism = {"data": data, "dataLocal": local}
-        service = llm(replicas=3, parallelism=parallelism, template=main(**asks(**{GPU: 4})), worker=main())
+        service = llm(replicas=3, parallelism=parallelism, template=main(**gpus(4)), worker=main())
         found = roles(service)
         assert (found["leader"].replicas, found["leader"].minimum) == (3, 1)
         assert requests(found["leader"]) == {GPU: 4}
@@ -222,7 +222,7 @@ class TestNodes:
         assert (group.count, sum(group.members.values())) == (3, workers + 1)
 
     def test_without_a_template_the_leader_is_the_presets_which_asks_for_nothing(self) -> None:
-        service = llm(parallelism={"data": 2, "dataLocal": 1}, worker=main(**asks(**{GPU: 8})))
+        service = llm(parallelism={"data": 2, "dataLocal": 1}, worker=main(**gpus(8)))
         found = roles(service)
         assert (requests(found["leader"]), requests(found["worker"])) == ({}, {GPU: 8})
         assert [note.path for note in read(service).notes if note.warns] == ["spec.worker"]
@@ -277,7 +277,7 @@ class TestRouter:
         assert requests(found["scheduler"])["cpu"] == cpu * 1000
 
     def test_its_own_sizes_count(self) -> None:
-        router = {"scheduler": {"replicas": 2, "template": main(**asks({"cpu": 3}))}}
+        router = {"scheduler": {"replicas": 2, "template": main(**asks(cpu=3))}}
         found = roles(llm(router=router))["scheduler"]
         assert (found.replicas, requests(found)) == (2, {"cpu": 3000, "memory": 2 * 1024**3})
 
@@ -315,7 +315,7 @@ class TestPods:
             {"fileSystem": {"emptyDir": {"size": "500Mi"}}},
         ]
         offloading = {"cpu": "1Gi", "secondary": tiers}
-        template = main(**asks({"ephemeral-storage": "1Gi"}))
+        template = main(**asks(**{"ephemeral-storage": "1Gi"}))
         found = roles(llm(template=template, kvCacheOffloading=offloading))["workload"]
         assert requests(found)["ephemeral-storage"] == 11 * 1024**3 + 500 * 1024**2
         assert found.template.volume_claims == ("models", "slow")
@@ -365,7 +365,7 @@ class TestPods:
         ),
         ({"router": {"scheduler": {"replicas": 0}}}, "spec.router.scheduler.replicas: must be at least 1"),
         ({"router": {"scheduler": {"config": {}}}}, "spec.router.scheduler.config: must have either inline or ref"),
-        ({"template": main(**asks({"cpu": "x"}))}, "spec.template.containers.0.resources.requests.cpu: "),
+        ({"template": main(**asks(cpu="x"))}, "spec.template.containers.0.resources.requests.cpu: "),
     ],
 )
 def test_what_is_refused(spec: Object, fault: str) -> None:
