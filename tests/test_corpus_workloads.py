@@ -41,6 +41,7 @@ KINDS = (
     "trainjob",
     "knativeservice",
     "inferenceservice",
+    "llminferenceservice",
     "nimservice",
     "nimcache",
     "nimpipeline",
