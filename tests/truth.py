@@ -120,8 +120,8 @@ Aspect = Callable[[Workload, Wanted], tuple[Any, Any]]
 
 
 def roles(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
-    found = [(role.name, role.replicas) for role in workload.roles]
-    return found, [(_name(role), role["replicas"]) for role in wanted["roles"]]
+    found = sorted((role.name, role.replicas) for role in workload.roles)
+    return found, sorted((_name(role), role["replicas"]) for role in wanted["roles"])
 
 
 def requests(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
@@ -138,7 +138,7 @@ def sums(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
 def bounds(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
     """Least and most of the roles of which that is stated, and which roles the controller adds."""
     found, right = [], []
-    for role, stated in zip(workload.roles, wanted["roles"], strict=True):
+    for role, stated in _matched(workload, wanted):
         least, most = "minReplicas" in stated, "maxReplicas" in stated
         found.append((least and role.minimum, most and role.maximum, role.injected))
         minimum = least and min(stated["minReplicas"], stated["replicas"])
@@ -161,8 +161,8 @@ def least(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
 
 def claims(workload: Workload, wanted: Wanted) -> tuple[Any, Any]:
     """Devices of each pod's own claims; what the corpus is not sure of may be unknown to us."""
-    found = [dict(totals.known_devices_per_pod(role)) for role in workload.roles]
-    right = [_by_class(role.get("deviceClaims", {})) for role in wanted["roles"]]
+    found = [dict(totals.known_devices_per_pod(role)) for role, _ in _matched(workload, wanted)]
+    right = [_by_class(stated.get("deviceClaims", {})) for _, stated in _matched(workload, wanted)]
     if "deviceClaims" in wanted["totals"] and "uncertain" not in wanted:
         return (found, totals.devices(workload)), (right, _by_class(wanted["totals"]["deviceClaims"]))
     return found, right
@@ -186,10 +186,16 @@ def differences(workload: Workload, wanted: Wanted) -> Iterator[str]:
     for aspect in ASPECTS:
         try:
             found, right = aspect(workload, wanted)
-        except ValueError:
-            found, right = 0, 1
+        except KeyError:  # a role of another name: `roles` says so
+            continue
         if found != right:
             yield aspect.__name__
+
+
+def _matched(workload: Workload, wanted: Wanted) -> list[tuple[Role, Wanted]]:
+    """Each role with what is stated of it, by name: the order of roles is ours. Raises KeyError."""
+    stated = {_name(role): role for role in wanted["roles"]}
+    return [(role, stated[role.name]) for role in workload.roles]
 
 
 def _name(role: Wanted) -> str:

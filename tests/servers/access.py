@@ -17,8 +17,12 @@ READS = {
     "scheduling.k8s.io": ("priorityclasses",),
     "node.k8s.io": ("runtimeclasses",),
     "storage.k8s.io": ("storageclasses",),
-    "resource.k8s.io": ("deviceclasses", "resourceslices", "resourceclaims"),
+    "resource.k8s.io": ("deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates"),
     "kueue.x-k8s.io": ("localqueues", "clusterqueues"),
+    "autoscaling": ("horizontalpodautoscalers",),
+    "extensions.agents.x-k8s.io": ("sandboxtemplates",),
+    "run.ai": ("kartas",),
+    "optimization.nvidia.com": ("resourceinterfaces",),
     "trainer.kubeflow.org": ("clustertrainingruntimes", "trainingruntimes"),
 }
 API = "rbac.authorization.k8s.io"
