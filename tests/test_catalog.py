@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from advisor import files, quantity
 from advisor.commands import definitions
@@ -20,6 +22,7 @@ from advisor.definitions.validate import validate
 from advisor.errors import Where
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
+from tests import corpus
 
 FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))
 
@@ -118,3 +121,31 @@ def test_an_example_comes_out_as_it_says(example: Example) -> None:
         assert role.starts_after == stated.get("startsAfter", role.starts_after)
     if example.gang is not None:
         assert [{"count": g.count, "members": dict(g.members)} for g in workload.groups] == list(example.gang)
+
+
+@corpus.needed
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.stem))
+def test_what_a_scale_sets_is_what_the_kind_says(path: Path) -> None:
+    """Where we know its CustomResourceDefinition; the built-in kinds have none."""
+    own = rules(path).spec
+    stated = sizes().get((own.for_.group, own.for_.kind), {})
+    for version in stated.keys() & set(own.for_.versions):
+        assert own.scaled == stated[version]
+
+
+@cache
+def sizes() -> dict[tuple[str, str], dict[str, str | None]]:
+    """Kind → version → the path of the replicas in its subresource `scale`, as the CRDs of the corpus say."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    paths = sorted((corpus.FOLDER / "crds").glob("*.yaml"))
+    found = (document for path in paths for document in yaml.load_all(path.read_text(), loader) if document)
+    return {
+        (one["spec"]["group"], one["spec"]["names"]["kind"]): dict(map(_size, one["spec"]["versions"]))
+        for one in found
+        if one.get("kind") == "CustomResourceDefinition"
+    }
+
+
+def _size(version: dict[str, Any]) -> tuple[str, str | None]:
+    scale = (version.get("subresources") or {}).get("scale") or {}
+    return version["name"], scale.get("specReplicasPath")

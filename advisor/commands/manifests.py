@@ -96,7 +96,7 @@ def documents(names: Sequence[str]) -> list[Document]:
         with faults.collect():
             for path in _paths(name):
                 with faults.collect():
-                    found += files.documents(_source(path))
+                    found += files.documents(source(path))
     faults.raise_if_any()
     return found
 
@@ -118,7 +118,8 @@ def _below(folder: str) -> Iterator[str]:
         yield from (str(Path(parent, name)) for name in names if name.endswith(ENDINGS) and not name.startswith("."))
 
 
-def _source(path: str) -> Source:
+def source(path: str) -> Source:
+    """The text of a file, or of stdin. Raises InputError."""
     if path == STDIN:
         if sys.stdin is None:
             raise InputError("stdin is closed")

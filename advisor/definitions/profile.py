@@ -235,19 +235,21 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         replicas,
         least,
         each(rule.maximum, None),
+        map(_count, each(rule.step, 0 if rule.added else 1)),
         each(rule.stage, [0, 0]),
         each(rule.topology, []),
         each(rule.starts_after, ""),
         _templates(rule, instances, names, given, context),
         strict=True,
     )
-    for instance, name, pods, floor, most, stage, topology, after, template in columns:
+    for instance, name, pods, floor, most, step, stage, topology, after, template in columns:
         role = Role(
             name=name,
             replicas=pods,
             template=template,
             minimum=min(pods, floor),
             maximum=most if most is None else max(_count(most), min(pods, floor)),
+            step=step,
             component=instance.component,
             instance=instance.id,
             starts_after=after or "",

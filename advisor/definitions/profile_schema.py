@@ -36,6 +36,7 @@ class RoleRule(_Model):
     replicas     pods that the controller creates at start; else the definition's scale
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
+    step         its pods come in multiples of this number; 0: by itself their number never changes; else 1
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
@@ -54,6 +55,7 @@ class RoleRule(_Model):
     replicas: Jq | None = None
     minimum: Jq | None = None
     maximum: Jq | None = None
+    step: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
@@ -155,7 +157,8 @@ class ProfileSpec(_Model):
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
-    `scaled`: the path that an autoscaler of the object sets.
+    `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
+    times of their own.
     """
 
     for_: For = Field(alias="for")
@@ -166,6 +169,7 @@ class ProfileSpec(_Model):
     rules: tuple[Rule, ...] = ()
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
+    scheduled: bool = False
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
