@@ -303,9 +303,9 @@ class Workload:
 
     `state` is None for what is only written down.
 
-    `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
-    objects that its pods depend on; `missing`: what was not found of them. `variants`: what it is in clusters, by their
-    names, where those objects are looked up in the cluster.
+    `requires`: API groups without which its controller makes no pods. `generated`: the name is only the beginning of the
+    one that the API server will give. `references`: all other objects that its pods depend on; `missing`: what was not
+    found of them. `variants`: what it is in clusters, by their names, where those objects are looked up in the cluster.
     """
 
     api_version: str
@@ -322,6 +322,7 @@ class Workload:
     generated: bool = False
     notes: tuple[Note, ...] = ()
     unmodelled: tuple[Unmodelled, ...] = ()
+    requires: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     missing: tuple[Missing, ...] = ()
     variants: Mapping[str, Workload] = field(default_factory=dict)

@@ -265,6 +265,17 @@ class TestGroups:
         assert (workload.pods, workload.min_available) == (7, 5)
         assert read(trainjob(), runtime(*jobs)).min_available is None
 
+    @pytest.mark.parametrize(
+        ("policy", "groups"),
+        [
+            ({}, ["jobset.x-k8s.io"]),
+            ({"volcano": {}}, ["jobset.x-k8s.io", "scheduling.volcano.sh"]),
+            ({"coscheduling": {}}, ["jobset.x-k8s.io", "scheduling.x-k8s.io"]),
+        ],
+    )
+    def test_trainer_applies_all_objects_or_fails(self, policy: Object, groups: list[str]) -> None:
+        assert list(read(trainjob(), runtime(step(), podGroupPolicy=policy)).requires) == groups
+
     def test_where_it_waits_for_pods_that_wait_for_others_nobody_knows(self) -> None:
         jobs = (step("get", is_a="dataset-initializer"), {**step(), "dependsOn": [{"name": "get", "status": "Ready"}]})
         found = read(trainjob(), runtime(*jobs, podGroupPolicy={"coscheduling": {}})).unmodelled
