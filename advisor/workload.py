@@ -303,8 +303,8 @@ class Workload:
 
     `state` is None for what is only written down.
 
-    `requires`: API groups without which its controller makes no pods. `generated`: the name is only the beginning of the
-    one that the API server will give. `references`: all other objects that its pods depend on; `missing`: what was not
+    `requires`: API groups without which its controller makes no pods. `generated`: the name is only the beginning of
+    the one that the API server will give. `references`: all other objects that its pods depend on; `missing`: what was not
     found of them. `variants`: what it is in clusters, by their names, where those objects are looked up in the cluster.
     """
 
