@@ -158,7 +158,8 @@ class Role:
     """Pods that are interchangeable: `replicas` of one template.
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
-    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known).
+    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
+    multiples of `step`; 0: by itself their number never changes.
     """
 
     name: str
@@ -172,6 +173,7 @@ class Role:
     injected: bool = False
     stage: Stage = (0, 0)
     topology: tuple[TopologyRequest, ...] = ()
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,7 @@ class Missing:
     """Something that a workload refers to and that was not found: none of `alternatives`.
 
     required  without it nobody knows the pods; else they are those that come where it is not there
+    guessed   it is required, and the pods are those that come with what is usual in its place
     absent    it surely is not there: the cluster was asked
     path      where the manifest refers to it; `where`: in which file
     """
@@ -283,6 +286,7 @@ class Missing:
     alternatives: tuple[Reference, ...]
     required: bool = True
     absent: bool = False
+    guessed: bool = False
     path: Path = ()
     where: Where | None = None
 
@@ -303,9 +307,12 @@ class Workload:
 
     `state` is None for what is only written down.
 
-    `requires`: API groups without which its controller makes no pods. `generated`: the name is only the beginning of
-    the one that the API server will give. `references`: all other objects that its pods depend on; `missing`: what was not
-    found of them. `variants`: what it is in clusters, by their names, where those objects are looked up in the cluster.
+    `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
+    objects that its pods depend on; `missing`: what was not found of them. `variants`: what it is in clusters, by their
+    names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
+    times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
+    counted it.
+    `requires`: API groups without which its controller makes no pods.
     """
 
     api_version: str
@@ -327,6 +334,8 @@ class Workload:
     missing: tuple[Missing, ...] = ()
     variants: Mapping[str, Workload] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    waits: bool = False
+    there: bool = False
     state: State | None = None
 
     def each(self, change: Callable[[Workload], Workload]) -> Workload:
@@ -345,7 +354,7 @@ class Workload:
     @property
     def lacking(self) -> tuple[Missing, ...]:
         """What was not found, and without which nobody knows the pods."""
-        return tuple(missing for missing in self.missing if missing.required)
+        return tuple(missing for missing in self.missing if missing.required and not missing.guessed)
 
     @property
     def title(self) -> str:

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from advisor.definitions import schema
 from advisor.definitions.schema import Expression, Jq, expressions
-from advisor.errors import Fault, InputError, Path
+from advisor.errors import Fault, InputError, Path, likely
 from advisor.files import Document
 
 
@@ -36,6 +37,7 @@ class RoleRule(_Model):
     replicas     pods that the controller creates at start; else the definition's scale
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
+    step         its pods come in multiples of this number; 0: by itself their number never changes; else 1
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
@@ -54,6 +56,7 @@ class RoleRule(_Model):
     replicas: Jq | None = None
     minimum: Jq | None = None
     maximum: Jq | None = None
+    step: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
@@ -78,6 +81,7 @@ class Reference(_Model):
     pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
               not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
     required  without it nobody knows the pods; else expressions see null, or a shorter list
+    guessed   expressions stand in for what is required and not found: the pods are shown, though the answer is open
 
     `find` sees the workload's namespace as `$namespace`, and the references that stand before it as `$refs`.
     """
@@ -85,6 +89,12 @@ class Reference(_Model):
     find: Jq
     pick: Literal["first", "each", "all"] = "first"
     required: bool = True
+    guessed: bool = False
+
+
+Type = Literal["mapping", "list", "text", "flag"]
+Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector", "tolerations", "affinity"]
+What = Type | Piece
 
 
 class Rule(_Model):
@@ -92,8 +102,7 @@ class Rule(_Model):
 
     at        a path; every place at which it points is looked at
     required  something must stand there
-    is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are,
-              `resources` are {requests, limits} of a container, `pod` is a part of a pod's spec
+    is        what may stand there: a type, or a part of a pod (`pieces.py`), looked at as in a pod template
     must      a condition on what stands there, not asked where nothing does
     says      what is wrong when something required is missing or the condition is false
     hint      what to do about it
@@ -105,9 +114,7 @@ class Rule(_Model):
 
     at: Jq
     required: bool = False
-    is_: Literal["mapping", "list", "text", "flag", "template", "resources", "pod"] | None = Field(
-        default=None, alias="is"
-    )
+    is_: What | None = Field(default=None, alias="is")
     must: Jq | None = None
     says: str = ""
     hint: str = ""
@@ -147,20 +154,24 @@ class ProfileSpec(_Model):
     """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
+    `nameless`: the controller names containers that have no name.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
     `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
-    `scaled`: the path that an autoscaler of the object sets.
+    `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
+    times of their own.
     """
 
     for_: For = Field(alias="for")
     literal: bool = False
+    nameless: bool = False
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
+    scheduled: bool = False
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
@@ -183,6 +194,11 @@ class Profile(_Model):
     metadata: Metadata = Metadata()
     spec: ProfileSpec
 
+    def fits(self, definition: schema.Definition) -> bool:
+        """Does the definition have every component that the roles speak of?"""
+        names = {component.name for component in definition.components}
+        return all(rule.component in names for rule in self.spec.roles if rule.component)
+
 
 def parse(document: Document) -> Profile:
     """Raises InputError with every fault, placed in its file."""
@@ -190,14 +206,25 @@ def parse(document: Document) -> Profile:
         try:
             return Profile.model_validate(document.data)
         except ValidationError as error:
-            details = error.errors(include_url=False)
-            raise InputError.of([Fault(str(d["msg"]), _path(d["loc"])) for d in details]) from None
+            raise InputError.of([_fault(detail) for detail in error.errors(include_url=False)]) from None
 
 
-def _path(loc: tuple[str | int, ...]) -> Path:
-    return tuple(loc)
+def _fault(detail: ErrorDetails) -> Fault:
+    if detail["type"] == "extra_forbidden":
+        hint = likely(str(detail["loc"][-1]), _FIELDS)
+        return Fault("is not a field of a placement profile", detail["loc"], hint=hint)
+    return schema.fault(detail)
 
 
 def texts(profile: Profile) -> Iterator[tuple[Path, Expression]]:
     """Every expression of the profile, with its path."""
     yield from expressions(profile)
+
+
+def _aliases(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield field.alias or name
+
+
+_MODELS: tuple[type[BaseModel], ...] = (*_Model.__subclasses__(), Metadata)
+_FIELDS = sorted({name for model in _MODELS for name in _aliases(model)})

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from advisor.definitions import shapes
+from advisor.definitions import outputs, shapes
 from advisor.definitions.engine import prepare
-from advisor.definitions.profile import Context, unreadable
+from advisor.definitions.outputs import unreadable
+from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile, Reference
 from advisor.errors import Path, dotted
 from advisor.files import Document
@@ -94,7 +95,7 @@ def resolve(given: Context, known: Known) -> Referred:
     found = Referred()
     for name, rule in given.profile.spec.references.items():
         sought = [_sought(output, rule) for output in _outputs(rule, given, found.values)]
-        looked_up = _PICKS[rule.pick](_Look(sought, rule.required, given.namespace, known))
+        looked_up = _PICKS[rule.pick](_Look(sought, rule, given.namespace, known))
         found = Referred(
             {**found.values, name: looked_up.value},
             (*found.references, *(one.wanted for one in sought)),
@@ -133,8 +134,8 @@ def _sought(output: Any, rule: Reference) -> _Sought:
     wrong = [key for key, text in texts.items() if not isinstance(text, str) or (key in needed and not text)]
     if wrong:
         raise unreadable(f"a reference gives no {wrong[0]} that is text", rule.find)
-    path = output.get("at")
-    return _Sought(Wanted(**texts), tuple(path) if isinstance(path, list) else ())
+    path: Any = output.get("at")
+    return _Sought(Wanted(**texts), tuple(path) if outputs.is_path(path) else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class _Look:
     """One reference of a profile: what it finds, and where that is looked up."""
 
     sought: Sequence[_Sought]
-    required: bool
+    rule: Reference
     namespace: str
     known: Known
 
@@ -163,9 +164,10 @@ class _Look:
     def lacks(self, *sought: _Sought) -> tuple[Missing, ...]:
         """None of these was found; that is worth a word where it is needed, or where it may yet be somewhere."""
         absent = all(map(self.is_settled, sought))
-        if not sought or (absent and not self.required):
+        required, guessed = self.rule.required, self.rule.guessed
+        if not sought or (absent and not required):
             return ()
-        return (Missing(tuple(one.wanted for one in sought), self.required, absent, sought[0].path),)
+        return (Missing(tuple(one.wanted for one in sought), required, absent, guessed, sought[0].path),)
 
 
 @dataclass(frozen=True, slots=True)
