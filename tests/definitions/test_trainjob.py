@@ -103,6 +103,15 @@ def test_how_many_pods(jobs: list[Object], policy: Object, asked: int | None, fo
     assert sizes(trainjob(**trainer), runtime(*jobs, policy=policy)) == found
 
 
+def test_only_the_job_that_takes_the_number_of_nodes_has_other_sizes() -> None:
+    for jobs, policy, sized in (
+        ((step("a"), step("b")), {"torch": {}}, ["a"]),
+        (PAIR, MPI, ["node"]),
+        ((step(is_a=""),), {"torch": {}}, []),
+    ):
+        assert [one.name for one in read(trainjob(), runtime(*jobs, policy=policy)).roles if one.step] == sized
+
+
 def test_without_a_policy_the_runtimes_parallelism_counts_until_the_job_says_otherwise() -> None:
     job = merged(step(), {"replicas": 7, "template": {"spec": {"parallelism": 2}}})
     given = runtime(job)
