@@ -312,6 +312,7 @@ class Workload:
     names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
     times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
     counted it.
+    `requires`: API groups without which its controller makes no pods.
     """
 
     api_version: str
@@ -328,6 +329,7 @@ class Workload:
     generated: bool = False
     notes: tuple[Note, ...] = ()
     unmodelled: tuple[Unmodelled, ...] = ()
+    requires: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     missing: tuple[Missing, ...] = ()
     variants: Mapping[str, Workload] = field(default_factory=dict)

@@ -347,6 +347,10 @@ def _counts(found: Sequence[Role]) -> dict[str, dict[str, int]]:
     return {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
 
 
+def requires(context: Context) -> tuple[str, ...]:
+    return tuple(context.value(outputs.REQUIRES, context.profile.spec.requires, []) or ())
+
+
 def unmodelled(context: Context) -> tuple[Unmodelled, ...]:
     stated = context.value(outputs.UNMODELLED, context.profile.spec.unmodelled, []) or []
     return tuple(Unmodelled(**found) for found in stated)

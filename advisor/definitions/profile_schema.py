@@ -164,6 +164,7 @@ class ProfileSpec(_Model):
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
+    `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
     `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
     times of their own.
     """
@@ -181,6 +182,7 @@ class ProfileSpec(_Model):
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
     gang: Gang = Gang()
+    requires: Jq | None = None
     claims: Jq | None = None
     unmodelled: Jq | None = None
     examples: tuple[Example, ...] = ()

@@ -260,6 +260,7 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
         min_available=least,
         notes=(*workload.notes, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context),
+        requires=profile.requires(context),
     )
     return _with_claims(whole, beside, profile.claims(context, made.roles))
 

@@ -79,7 +79,7 @@ class TestUpdates:
         here = office(holding("eu", runtime(pods=2)))
         assert here.review(creation(trainjob())).word == "fits"
         assert here.held == 2
-        assert self.grown(here, {}, {"trainer": {"numNodes": 1}}) == "fits"  # none of its pods has come
+        assert self.grown(here, {}, {"trainer": {"numNodes": 1}}) == "waved-through"
         assert here.held == 1
 
 
