@@ -99,6 +99,10 @@ def test_names_count_where_a_quota_counts_pods_that_are_there() -> None:
     assert memo.looked == 2
 
 
+NAMED = {"pod", "inferencegraph"}
+"""Kinds in whose pods the name of the object stands, beside labels."""
+
+
 @pytest.mark.parametrize(
     "entry", [path for path in FILES if not NAMED.intersection(path.stem.split("-"))], ids=lambda path: path.stem
 )
