@@ -158,7 +158,8 @@ class Role:
     """Pods that are interchangeable: `replicas` of one template.
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
-    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known).
+    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
+    multiples of `step`; 0: by itself their number never changes.
     """
 
     name: str
@@ -172,6 +173,7 @@ class Role:
     injected: bool = False
     stage: Stage = (0, 0)
     topology: tuple[TopologyRequest, ...] = ()
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +309,9 @@ class Workload:
 
     `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
     objects that its pods depend on; `missing`: what was not found of them. `variants`: what it is in clusters, by their
-    names, where those objects are looked up in the cluster.
+    names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
+    times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
+    counted it.
     """
 
     api_version: str
@@ -328,6 +332,8 @@ class Workload:
     missing: tuple[Missing, ...] = ()
     variants: Mapping[str, Workload] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    waits: bool = False
+    there: bool = False
     state: State | None = None
 
     def each(self, change: Callable[[Workload], Workload]) -> Workload:

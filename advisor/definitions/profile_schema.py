@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from advisor.definitions import schema
 from advisor.definitions.schema import Expression, Jq, expressions
-from advisor.errors import Fault, InputError, Path
+from advisor.errors import Fault, InputError, Path, likely
 from advisor.files import Document
 
 
@@ -36,6 +37,7 @@ class RoleRule(_Model):
     replicas     pods that the controller creates at start; else the definition's scale
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
+    step         its pods come in multiples of this number; 0: by itself their number never changes; else 1
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
@@ -54,6 +56,7 @@ class RoleRule(_Model):
     replicas: Jq | None = None
     minimum: Jq | None = None
     maximum: Jq | None = None
+    step: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
@@ -155,7 +158,8 @@ class ProfileSpec(_Model):
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
-    `scaled`: the path that an autoscaler of the object sets.
+    `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
+    times of their own.
     """
 
     for_: For = Field(alias="for")
@@ -166,6 +170,7 @@ class ProfileSpec(_Model):
     rules: tuple[Rule, ...] = ()
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
+    scheduled: bool = False
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
@@ -187,6 +192,11 @@ class Profile(_Model):
     metadata: Metadata = Metadata()
     spec: ProfileSpec
 
+    def fits(self, definition: schema.Definition) -> bool:
+        """Does the definition have every component that the roles speak of?"""
+        names = {component.name for component in definition.components}
+        return all(rule.component in names for rule in self.spec.roles if rule.component)
+
 
 def parse(document: Document) -> Profile:
     """Raises InputError with every fault, placed in its file."""
@@ -194,14 +204,25 @@ def parse(document: Document) -> Profile:
         try:
             return Profile.model_validate(document.data)
         except ValidationError as error:
-            details = error.errors(include_url=False)
-            raise InputError.of([Fault(str(d["msg"]), _path(d["loc"])) for d in details]) from None
+            raise InputError.of([_fault(detail) for detail in error.errors(include_url=False)]) from None
 
 
-def _path(loc: tuple[str | int, ...]) -> Path:
-    return tuple(loc)
+def _fault(detail: ErrorDetails) -> Fault:
+    if detail["type"] == "extra_forbidden":
+        hint = likely(str(detail["loc"][-1]), _FIELDS)
+        return Fault("is not a field of a placement profile", detail["loc"], hint=hint)
+    return schema.fault(detail)
 
 
 def texts(profile: Profile) -> Iterator[tuple[Path, Expression]]:
     """Every expression of the profile, with its path."""
     yield from expressions(profile)
+
+
+def _aliases(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield field.alias or name
+
+
+_MODELS: tuple[type[BaseModel], ...] = (*_Model.__subclasses__(), Metadata)
+_FIELDS = sorted({name for model in _MODELS for name in _aliases(model)})

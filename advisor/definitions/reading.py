@@ -33,6 +33,7 @@ from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster, Known, Referred
+from advisor.definitions.sandbox import SANDBOX
 from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
@@ -80,7 +81,7 @@ def read(
     beside = replace(beside, known=references.known([*members(further), *every], namespace, in_cluster))
     for document in every:
         with faults.collect(), document.faults():
-            kind = _kind(document)
+            kind = kind_of(document)
             found = catalog.find(*kind)
             if found:
                 workloads.append(_workload(document, found, namespace, beside))
@@ -102,7 +103,7 @@ def _without_definition(
     """Objects with pods inside that no workload refers to; others are there for the workload, and passed over."""
     referred = {(one.group, one.kind) for workload in workloads for one in workload.references}
     for document in strangers:
-        version, kind = _kind(document)
+        version, kind = kind_of(document)
         if (version.rpartition("/")[0], kind) in referred:
             passed[kind] += 1
         else:
@@ -156,7 +157,8 @@ def members(documents: Sequence[Document]) -> Iterator[Document]:
             yield document
 
 
-def _kind(document: Document) -> tuple[str, str]:
+def kind_of(document: Document) -> tuple[str, str]:
+    """apiVersion and kind. Raises InputError for what is no Kubernetes object."""
     data = document.data
     if not isinstance(data, dict):
         raise InputError("is no Kubernetes object", hint="an object is a mapping with apiVersion, kind and metadata")
@@ -209,12 +211,20 @@ def _workload(document: Document, found: Found, default_namespace: str, beside: 
         notes=(Note("version", found.note),) if found.note else (),
     )
     try:
-        with document.faults():
-            whole = _with_roles(workload, document, found, beside)
+        with document.faults(), SANDBOX.together():
+            whole = replace(_with_roles(workload, document, found, beside), waits=_waits(document, found))
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
         return replace(workload, faults=error.faults)
+
+
+def _waits(document: Document, found: Found) -> bool:
+    """Do its pods come later?"""
+    own = profile_of(found)
+    if own and own.spec.scheduled:
+        return True
+    return suspend.suspended(found.entry.definition, prepare(document.data), found.entry.origin.engine)
 
 
 def _definition(found: Found) -> Definition:
@@ -226,7 +236,7 @@ def _definition(found: Found) -> Definition:
 
 def _with_roles(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
     entry = found.entry
-    own = _profile(found)
+    own = profile_of(found)
     given = prepare(document.data)
     if own is None:
         _check(given, workload.namespace, found, None)
@@ -298,12 +308,12 @@ def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str,
     return claims.applied(workload, beside.claims, named, made)
 
 
-def _profile(found: Found) -> Profile | None:
+def profile_of(found: Found) -> Profile | None:
+    """The placement profile, where there is one for the definition's components."""
     if found.profile is None or found.profile.profile_document is None:
         return None
     own = profile_schema.parse(found.profile.profile_document)
-    components = {component.name for component in found.entry.definition.components}
-    return own if all(rule.component in components for rule in own.spec.roles if rule.component) else None
+    return own if own.fits(found.entry.definition) else None
 
 
 def _check(
@@ -390,7 +400,7 @@ def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
     for part in extraction.leaves():
         for instance in part.instances:
             if profile.has_pods(part, instance) and instance.pod is not None:
-                replicas = instance.scale.desired if instance.scale else 1
+                replicas = profile.count(instance.scale.desired) if instance.scale else 1
                 pod = templates.template(instance.pod, workload.namespace)
                 name = instance.id or instance.component
                 found.append(Role(name, replicas, pod, replicas, None, instance.component, instance.id))

@@ -147,9 +147,9 @@ def _by_default_class(quota: Quota, shapes: Mapping[str, PodShape]) -> bool:
 
 
 def _object(key: str, workload: Workload) -> int:
-    """1 for the key that counts the workload's own kind; a pod is counted as a pod."""
+    """1 for the key that counts the workload's own kind, unless it has done so; a pod is counted as a pod."""
     own = _plural(workload.kind, workload.api_group)
-    return int(own != PODS and key == COUNT + own)
+    return int(own != PODS and key == COUNT + own and not workload.there)
 
 
 def _plural(kind: str, group: str) -> str:

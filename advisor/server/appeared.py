@@ -63,6 +63,11 @@ class Appeared:
             if not pods.terminating:
                 self._pods.setdefault(pods.namespace, []).append(pods)
         self.among = cache(self._among)
+        self.values = cache(self._values)
 
     def _among(self, namespace: str) -> Alike:
         return Alike(self._pods.get(namespace, ()))
+
+    def _values(self, namespace: str) -> frozenset[str]:
+        """All values of labels of a namespace's pods: a look at them says whether a closer look is worth it."""
+        return frozenset(value for pods in self._pods.get(namespace, ()) for _, value in pods.labels)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from advisor import explain
@@ -25,13 +25,10 @@ from advisor.server.request import CREATE, DELETE, UPDATE, Request
 from advisor.server.reservations import Hold, Reservations, charged, hold
 from advisor.server.review import Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
-from advisor.server.wanted import Wanted
+from advisor.server.wanted import NOTHING_HELD, Held
 from advisor.trial import Trial
 from advisor.verdict import Placement
 from advisor.workload import Reference, Workload
-
-A_POD = ("v1", "Pod")
-"""What pods that join an object are asked about as: the object itself is there, and quotas have counted it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +126,24 @@ class Desk:
         """
         now = self.look()
         own = self.reservations.of(request.key)
-        pending = request.operation == UPDATE and bool(own) and not any(one.begun for one in own)
+        held = NOTHING_HELD
+        if own and request.operation == UPDATE:
+            held = Held(room=True, begun=any(one.begun for one in own), cluster=own[-1].cluster)
+        pending = held.room and not held.begun
         standing = self.reservations
         if (request.operation in (CREATE, DELETE) or pending) and not request.subresource:
             standing = standing.without(request.key)
         strictness = self._rules.strictness if enforced else None
         home = frozenset(one.cluster for one in own) if request.operation == UPDATE else frozenset()
         asking = _Asking(self, standing, home, now, ticket)
-        decision = review(request, self._rules.catalog, asking.ask, strictness, pending, asking.clusters)
+        decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
+
+    def holds(self, namespace: str, name: str) -> bool:
+        """Is room held for an object of that name, of whatever kind? Anybody may ask."""
+        return any((one.key.namespace, one.key.name) == (namespace, name) for one in self.reservations.holds)
 
     def standing(self) -> tuple[tuple[ClusterSnapshot, ...], datetime]:
         """Every cluster with everything charged that is promised, and the time."""
@@ -188,11 +192,14 @@ class Desk:
         """
         if request.operation == DELETE:
             return standing
+        if decision.ended:
+            return self.reservations.without(request.key)
         made = self._hold(request, decision, now)
         before = sum(one.pods for one in self.reservations.of(request.key))
         if before and (made is None or (request.operation == CREATE and made.pods < before)):
-            return self.reservations
-        return standing if made is None else standing.plus(made)
+            return self.reservations.resized(request.key, decision.growth)
+        fewer = {role: pods for role, pods in decision.growth.items() if pods < 0}
+        return standing if made is None else standing.resized(request.key, fewer).plus(made)
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice
@@ -208,7 +215,7 @@ class Desk:
             now,
             now + timedelta(seconds=self._rules.expiry),
             trial.stages,
-            self._appeared[trial.cluster.name],
+            self._appeared,
         )
 
 
@@ -238,13 +245,10 @@ class _Asking:
     def clusters(self) -> tuple[ClusterSnapshot, ...]:
         return self.desk.snapshots(self.standing, self.now)
 
-    def ask(self, wanted: Wanted) -> Advice:
+    def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
         clusters = self.clusters()
-        workload, home = wanted.workload, self.home
-        if wanted.additional:
-            workload = workload.each(lambda one: replace(one, api_version=A_POD[0], kind=A_POD[1]))
-            home = home or _homes(workload, clusters)
+        home = self.home or (_homes(workload, clusters) if additional else frozenset())
         clusters = tuple(one for one in clusters if not home or one.name in home)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
         return self.desk.advice(workload, question, self.ticket)

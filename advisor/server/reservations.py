@@ -40,9 +40,11 @@ class Hold:
 
     placement  role → node → pods still to come
     shapes     the pods by role; charges: what they take of quotas
-    passed     label set → pods that were there before, or that earlier holds have waited for
+    passed     cluster → label set → pods that were there before, or that earlier holds have waited for
+    strangers  other clusters where pods bear the object's name that were there before: theirs are no sign of it
     stages     role → stages in which its pods are alive; those of different stages share their room
     begun      have some of the pods come?
+    beyond     role → pods that the object has besides, and that there was no room for
     """
 
     key: Key
@@ -52,9 +54,11 @@ class Hold:
     charges: tuple[Charge, ...]
     since: datetime
     until: datetime
-    passed: Counts
+    passed: Mapping[str, Counts]
+    strangers: frozenset[str] = frozenset()
     stages: Stages = field(default_factory=dict)
     begun: bool = False
+    beyond: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
@@ -84,6 +88,20 @@ class Hold:
             return any(pairs[key].startswith(name) for key in (owners or pairs) if key in pairs)
         return True
 
+    def bears_the_name(self, labels: Labels) -> bool:
+        """Are such pods its own in whatever cluster they are: is it named by a label, and not only alike?"""
+        owners, name = self._owners(), self.key.name
+        return any(value == name or (key in owners and value.startswith(name)) for key, value in labels)
+
+    def may_be_among(self, pods: Appeared) -> bool:
+        """Does any label of the namespace's pods bear its name?"""
+        values, name = pods.values(self.key.namespace), self.key.name
+        return name in values or (bool(self._owners()) and any(value.startswith(name) for value in values))
+
+    def _owners(self) -> set[str]:
+        """Labels whose values are made of its name."""
+        return {made.key for shape in self.shapes.values() for made in shape.made if made.of == "workload"}
+
     def among(self, pods: Alike) -> Iterator[Labels]:
         """The label sets that its pods may have, of those that are there."""
         wanted = (shape.labels for shape in self.shapes.values())
@@ -99,15 +117,19 @@ def hold(
     since: datetime,
     until: datetime,
     stages: Stages | None = None,
-    appeared: Appeared | None = None,
+    appeared: Mapping[str, Appeared] | None = None,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
-    `appeared`: the pods of the cluster, where they are sorted already.
+    `appeared`: the pods of the cluster and of the others, where they are sorted already.
     """
-    made = Hold(key, cluster.name, placement.assignment, shapes, charges, since, until, {}, stages or {})
-    there = (appeared or Appeared(cluster)).among(key.namespace)
-    return replace(made, passed={labels: sum(there.nodes[labels].values()) for labels in made.among(there)})
+    made = Hold(key, cluster.name, placement.assignment, shapes, charges, since, until, {}, stages=stages or {})
+    fleet = appeared or {cluster.name: Appeared(cluster)}
+    there = fleet[cluster.name].among(key.namespace)
+    before = {labels: sum(there.nodes[labels].values()) for labels in made.among(there)}
+    others = ((name, pods) for name, pods in fleet.items() if name != cluster.name)
+    strangers = frozenset(name for name, pods in others if made.may_be_among(pods))
+    return replace(made, passed={cluster.name: before}, strangers=strangers)
 
 
 @dataclass(frozen=True)
@@ -136,6 +158,19 @@ class Reservations:
         """What an object held is free again."""
         return Reservations(tuple(one for one in self.holds if one.key != key)) if self.of(key) else self
 
+    def resized(self, key: Key, growth: Mapping[str, int]) -> Reservations:
+        """An object gets so many pods more, by role, without room for them, or fewer: those that came last go first."""
+        own = self.of(key)
+        if not own or not growth:
+            return self
+        beyond = Counter(own[-1].beyond)
+        beyond.update(growth)
+        fewer = Counter({role: -pods for role, pods in beyond.items() if pods < 0})
+        cut = [_cut(one, fewer) if one.key == key else one for one in reversed(self.holds)]
+        left = {role: pods for role, pods in beyond.items() if pods > 0}
+        changed = (replace(one, beyond=left) if one.key == key else one for one in reversed(cut))
+        return Reservations(tuple(one for one in changed if one.pods))
+
     def at(self, now: datetime) -> Reservations:
         """Holds whose time is up are gone."""
         kept = tuple(one for one in self.holds if one.until > now)
@@ -144,25 +179,42 @@ class Reservations:
     def seen(self, snapshot: ClusterSnapshot, appeared: Appeared | None = None) -> Reservations:
         """What is left to wait for once the pods of a snapshot are known; first come, first served.
 
-        Only snapshots that were begun after a hold say anything about it. `appeared`: its pods, where they are sorted
+        Only snapshots that were begun after a hold say anything about it. Those who are promised room there come before
+        those whose pods turn up there though they are expected elsewhere. `appeared`: its pods, where they are sorted
         already.
         """
         pods = appeared or Appeared(snapshot)
         arrivals: dict[str, _Arrivals] = {}
-        left: list[Hold] = []
-        for one in self.holds:
-            if one.cluster == snapshot.name and snapshot.taken_at and snapshot.taken_at > one.since:
-                space = one.key.namespace
-                left.append(_after(one, arrivals.setdefault(space, _Arrivals(pods.among(space)))))
-            else:
-                left.append(one)
+        left = list(self.holds)
+        for expected in (True, False):
+            for place, one in enumerate(left):
+                at_home = one.cluster == snapshot.name
+                if at_home == expected and _is_news(snapshot, one) and (at_home or one.may_be_among(pods)):
+                    space = one.key.namespace
+                    if space not in arrivals:
+                        arrivals[space] = _Arrivals(pods.among(space))
+                    left[place] = _after(one, arrivals[space], snapshot.name)
         return Reservations(tuple(one for one in left if one.pods))
 
-    def applied(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
-        """The cluster as it will be once everything that it is held for is there."""
-        for one in self.on(snapshot.name):
-            snapshot = charged(snapshot, one)
-        return snapshot
+
+def _is_news(snapshot: ClusterSnapshot, one: Hold) -> bool:
+    younger = snapshot.taken_at is not None and snapshot.taken_at > one.since
+    return younger and snapshot.name not in one.strangers
+
+
+def _cut(one: Hold, fewer: Counter[str]) -> Hold:
+    """The hold less these pods, as far as it has them; they are taken out of `fewer`."""
+    left = {role: dict(nodes) for role, nodes in one.placement.items()}
+    for role, nodes in left.items():
+        for node in sorted(nodes, reverse=True):
+            gone = min(nodes[node], fewer[role])
+            nodes[node] -= gone
+            fewer[role] -= gone
+    return replace(one, placement=_without_zeros(left))
+
+
+def _without_zeros(left: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    return {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
 
 
 def charged(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
@@ -198,21 +250,21 @@ class _Arrivals:
         return self._found[labels]
 
 
-def _after(one: Hold, arrivals: _Arrivals) -> Hold:
+def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
     """The hold less the pods that are new to it. Once some are there, so is the object, which quotas count too."""
     left = {role: dict(nodes) for role, nodes in one.placement.items()}
-    passed: dict[Labels, int] = {}
+    earlier, passed = one.passed.get(cluster, {}), {}
     for labels in one.among(arrivals.pods):
         roles = [role for role in one.roles(labels) if role in left]
-        if roles:
+        if roles and (cluster == one.cluster or one.bears_the_name(labels)):
             there = arrivals.of(labels)
-            before = min(max(one.passed.get(labels, 0), there.passed), there.total)
+            before = min(max(earlier.get(labels, 0), there.passed), there.total)
             taken = _release(left, roles, there.nodes, there.total - before)
             passed[labels] = there.passed = before + taken
-    placement = {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
-    shrunk = replace(one, placement=placement, passed=passed)
-    begun = shrunk.pods < one.pods
-    if not begun:
+    if passed == earlier:
+        return one
+    shrunk = replace(one, placement=_without_zeros(left), passed={**one.passed, cluster: passed})
+    if shrunk.pods == one.pods:
         return shrunk
     return replace(shrunk, begun=True, charges=tuple(replace(charge, fixed=0) for charge in one.charges))
 

@@ -21,6 +21,7 @@ from advisor.server.config import Config
 from advisor.server.desk import Desk, Rules
 from advisor.server.http import Doors
 from advisor.server.metrics import Metrics
+from advisor.server.scaling import Find
 from advisor.server.store import Store
 
 KEEP_ALIVE = 120
@@ -36,7 +37,11 @@ AT_ONCE = 256
 """Requests being answered at the same time; beyond that there is a 503, which is cheaper than no memory."""
 
 
-def serve(config: Config, sources: tuple[Source, ...], rules: Rules) -> None:
+LOOKS = 8
+"""Objects of the management cluster that are looked at at the same time."""
+
+
+def serve(config: Config, sources: tuple[Source, ...], rules: Rules, find: Find | None) -> None:
     """Until SIGTERM or SIGINT. Raises InputError for an address or a certificate that cannot be used."""
     pair = Certificate(config.certificate, config.key)
     door = listener(config)
@@ -44,7 +49,8 @@ def serve(config: Config, sources: tuple[Source, ...], rules: Rules) -> None:
     deciding, placing = ThreadPoolExecutor(1, "deciding"), ThreadPoolExecutor(1, "placing")
     store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look), rules.referred)
     desk = Desk(store, rules, now)
-    doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, now)
+    looking = ThreadPoolExecutor(LOOKS, "looking")
+    doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, looking, find, pair.fault, now)
     logs.say("listening", address=config.address, port=door.getsockname()[1], clusters=[one.name for one in sources])
     store.start()
     try:

@@ -5,12 +5,13 @@ Children of an object that is asked about itself, subresources and updates that 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.cluster import ClusterSnapshot
-from advisor.definitions import plain, reading, variants
+from advisor.definitions import live, plain, reading, variants
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
@@ -21,43 +22,87 @@ from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
 Clusters = Callable[[], Sequence[ClusterSnapshot]]
 
+SYSTEM, ANYBODY = "system:", "system:anonymous"
+"""What the names of components and of service accounts begin with, and the one of these that is nobody."""
+
+COMPLETED = "Completed"
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The pods to find room for.
+    """The pods to find room for, and the pods that room need not be held for any more.
 
+    workload    None: there is no pod to find room for
     additional  the object is there already, and these come on top
     replacing   they take the place of pods that are there, so that a no is not sure and no room is held
+    later       they come later, so that no room is held, and only a no for ever is one
+    growth      role → pods more than before, or fewer (less than zero)
+    ended       nothing that room is held for is to come any more
     """
 
-    workload: Workload
+    workload: Workload | None = None
     additional: bool = False
     replacing: bool = False
+    later: bool = False
+    growth: Mapping[str, int] = field(default_factory=dict)
+    ended: bool = False
 
 
-def wanted(request: Request, catalog: Catalog, pending: bool = False, clusters: Clusters = lambda: ()) -> Wanted | None:
-    """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read.
+NOTHING = Wanted()
 
-    `pending`: room is held for the object, and none of its pods has come: it is asked about as if it were new.
-    `clusters`: where objects are looked up to which the object refers.
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held for the object of a request: `room` for pods on a cluster, of which some have `begun` to come."""
+
+    room: bool = False
+    begun: bool = False
+    cluster: str = ""
+
+
+NOTHING_HELD = Held()
+
+
+def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, clusters: Clusters = lambda: ()) -> Wanted:
+    """Raises InputError for an object that cannot be read.
+
+    Where room is held and no pod has come, the object is asked about as if it were new. `clusters`: where objects are
+    looked up to which the object refers.
     """
-    if request.subresource or request.operation == CONNECT or _is_the_same(request):
-        return None
-    if _is_child(request.object, catalog):
-        return None
+    if request.subresource or request.operation == CONNECT:
+        return NOTHING
+    if held.room and _is_over(request.object, catalog):
+        return Wanted(ended=True)
+    if _is_the_same(request) or _is_child(request, catalog):
+        return NOTHING
     new = _workload(request.object, request, catalog, clusters)
     if new is None:
-        return None
+        return NOTHING
     if new.faults:
         raise InputError.of(new.faults)
-    if not any(map(_may_have_pods, _everywhere(new).values())):
-        return None
     if request.operation == CREATE:
-        return Wanted(new)
-    old = _before(request, catalog, clusters)
-    if pending:
-        return None if old and _are_alike(old, new) else Wanted(new)
-    return _on_top(old, new)
+        return Wanted(new if _has_pods_anywhere(new) else None, later=new.waits)
+    return _changed(_before(request, catalog, clusters), new, held)
+
+
+def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
+    if not _has_pods_anywhere(new):
+        return Wanted(ended=True)
+    more, replacing = _on_top(old, new)
+    if new.waits:
+        return Wanted(_there(new) if more else None, later=True, ended=True)
+    if old and old.waits:
+        return Wanted(_there(new), additional=True)
+    growth = _growth(old.on(held.cluster), new.on(held.cluster)) if old else {}
+    if more is None:
+        return Wanted(growth=growth)
+    if held.room and not held.begun:
+        return Wanted(new, growth=growth)
+    return Wanted(_there(more), additional=True, replacing=replacing, growth=growth)
+
+
+def _there(workload: Workload) -> Workload:
+    return workload.each(lambda one: replace(one, there=True))
 
 
 def _everywhere(workload: Workload) -> Mapping[str, Workload]:
@@ -65,20 +110,23 @@ def _everywhere(workload: Workload) -> Mapping[str, Workload]:
     return workload.variants or {"": workload}
 
 
+def _has_pods_anywhere(workload: Workload) -> bool:
+    return any(map(_may_have_pods, _everywhere(workload).values()))
+
+
 def _may_have_pods(workload: Workload) -> bool:
     return bool(workload.pods or workload.is_open or workload.faults)
-
-
-def _are_alike(old: Workload, new: Workload) -> bool:
-    return all(_is_known(one) and _needs(old.on(name)) == _needs(one) for name, one in _everywhere(new).items())
 
 
 def _is_known(workload: Workload) -> bool:
     return not (workload.is_open or workload.faults)
 
 
-def _on_top(old: Workload | None, new: Workload) -> Wanted | None:
-    """The pods that come on top of those that are there, in each cluster; None where there are none."""
+def _on_top(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
+    """The pods that come on top of those that are there, in each cluster; None where there are none.
+
+    With them: do some take the place of others?
+    """
     more: dict[str, Workload] = {}
     replacing = False
     for name, one in _everywhere(new).items():
@@ -89,13 +137,28 @@ def _on_top(old: Workload | None, new: Workload) -> Wanted | None:
         more[name] = added or replace(one, roles=(), groups=(), min_available=None)
         replacing |= exchanged
     if not any(map(_may_have_pods, more.values())):
-        return None
-    workload = replace(new, variants=more) if new.variants else more[""]
-    return Wanted(workload, additional=True, replacing=replacing)
+        return None, False
+    return replace(new, variants=more) if new.variants else more[""], replacing
 
 
-def _needs(workload: Workload) -> list[tuple[str, int, Any]]:
-    return [(role.name, role.replicas, _essence(role)) for role in workload.roles]
+def _growth(old: Workload, new: Workload) -> dict[str, int]:
+    if not (_is_known(old) and _is_known(new)):
+        return {}
+    sizes = Counter({role.name: role.replicas for role in new.roles})
+    sizes.subtract({role.name: role.replicas for role in old.roles})
+    return {role: pods for role, pods in sizes.items() if pods}
+
+
+def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+    """Does its status say that it has run to its end? What cannot be told is no end."""
+    if not found or not found.get("status"):
+        return False
+    try:
+        size.check(found)
+        document = Document(found, Source("object", ""), 0, Where("object"))
+        return COMPLETED in live.states(document, catalog)
+    except InputError:
+        return False
 
 
 def _is_the_same(request: Request) -> bool:
@@ -107,10 +170,15 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 
-def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+def _is_child(request: Request, catalog: Catalog) -> bool:
     """Does the controller of a known kind look after it, or one of what such a controller makes? Then an object of that
-    kind was asked about."""
-    metadata = found.get("metadata") if found else None
+    kind was asked about.
+
+    Anybody may write down an owner, so it is believed of components and service accounts alone, which controllers are.
+    """
+    if not request.user.startswith(SYSTEM) or request.user == ANYBODY:
+        return False
+    metadata = request.object.get("metadata") if request.object else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     return isinstance(owners, list) and any(_is_of_ours(owner, catalog) for owner in owners)
 
@@ -119,7 +187,10 @@ def _is_of_ours(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
     version, kind = plain.text(owner, "apiVersion"), plain.text(owner, "kind")
-    return (version.rpartition("/")[0], kind) in catalog.made or catalog.find(version, kind) is not None
+    found = catalog.find(version, kind)
+    if found is None:
+        return (version.rpartition("/")[0], kind) in catalog.made
+    return not live.is_scheduled(found)
 
 
 def _workload(

@@ -67,6 +67,19 @@ def faulty(faults: Sequence[Fault]) -> tuple[str, ...]:
     return _lines(f"cannot be read: {replace(fault, hint='', where=None)}" for fault in faults)
 
 
+def later() -> tuple[str, ...]:
+    return _lines(["no room is held, because its pods come later: they are asked about when they do"])
+
+
+def together(lines: Iterable[str]) -> str:
+    """Warnings as the reason of a refusal."""
+    return _cut("; ".join(line.removeprefix(US) for line in lines), TOGETHER)
+
+
+def unscaled(why: str) -> tuple[str, ...]:
+    return _lines([f"whether some cluster has room for more of its pods was not judged: {why}"])
+
+
 def undecided(seconds: float) -> tuple[str, ...]:
     return _lines([f"not decided within {seconds:g} s, so it is let in without advice, and no room is held for it"])
 

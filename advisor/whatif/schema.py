@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from advisor.errors import Faults, InputError, at
 from advisor.files import Document
-from advisor.labels import Requirement, Selector, Taint
+from advisor.labels import Requirement, Selector, Taint, is_key, is_value
 from advisor.quantity import base_units, parse
 from advisor.resources import MOST, PODS
 from advisor.schema import Model, Text, checked
@@ -23,6 +23,7 @@ from advisor.whatif.edits import Edit, Which
 from advisor.whatif.scenario import Asked, Expected, Scenario, Step
 
 Count = Annotated[int, Field(ge=0, le=100_000)]
+_VALUES = "letters, digits and - _ . inside, 63 at most"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT = re.compile(r"(?P<key>[^=:]+?)(?:=(?P<value>[^:=]*))?(?::(?P<effect>\w+))?(?P<remove>-)?", re.ASCII)
 
@@ -219,6 +220,7 @@ def _step(found: _Step, number: int) -> Step:
         with faults.collect("edits", position, key):
             if value is None:
                 raise InputError("says nothing")
+            _check_labels(value)
             made.append(_EDITS[key](value))
     for name, expected in found.expect.items():
         with faults.collect("expect", name):
@@ -226,6 +228,21 @@ def _step(found: _Step, number: int) -> Step:
     faults.raise_if_any()
     expect = {name: _expected(expected) for name, expected in found.expect.items()}
     return Step(found.name or f"step {number + 1}", tuple(made), expect)
+
+
+def _check_labels(edit: Model) -> None:
+    """Keys and values of labels, wherever an edit has some. Raises InputError for what no node can have."""
+    faults = Faults()
+    places: list[tuple[tuple[str, ...], Any]] = [(("selector",), edit), (("labels",), edit)]
+    places.append((("shape", "labels"), getattr(edit, "shape", None)))
+    for path, owner in places:
+        pairs: Mapping[str, str | None] | None = getattr(owner, path[-1], None)
+        for key, value in (pairs or {}).items():
+            if not is_key(key):
+                faults.add("is no label key", *path, key, hint=f"{_VALUES}, and a domain before a slash")
+            elif value is not None and not is_value(value):
+                faults.add(f'"{value}" is no label value', *path, key, hint=_VALUES)
+    faults.raise_if_any()
 
 
 def _expected(found: _ExpectedAnswer) -> Expected:
@@ -278,18 +295,31 @@ def amounts(found: Mapping[str, str | int], *path: str) -> dict[str, int]:
 
 def _one_taint(text: str, path: tuple[str | int, ...]) -> Taint:
     found = _TAINT.fullmatch(text)
-    if not found or found["remove"] or found["effect"] not in _EFFECTS:
+    if not found or found["remove"] or found["effect"] not in _EFFECTS or not _is_sound(found):
         hint = f"KEY=VALUE:EFFECT or KEY:EFFECT, with {', '.join(_EFFECTS)}"
         raise InputError(f'"{text}" is not a taint', path=path, hint=hint)
     return Taint(found["key"], found["value"] or "", found["effect"])
+
+
+def _gone(text: str, path: tuple[str | int, ...]) -> edits.Gone:
+    """A value stands before an effect only, as with kubectl."""
+    found = _TAINT.fullmatch(text)
+    effects = _EFFECTS if found and found["value"] is not None else (None, *_EFFECTS)
+    if not found or found["effect"] not in effects or not _is_sound(found):
+        hint = f"KEY-, KEY:EFFECT- or KEY=VALUE:EFFECT-, with {', '.join(_EFFECTS)}"
+        raise InputError(f'"{text}" is not a taint to take away', path=path, hint=hint)
+    return edits.Gone(found["key"], found["effect"] or "", found["value"])
+
+
+def _is_sound(taint: re.Match[str]) -> bool:
+    return is_key(taint["key"]) and is_value(taint["value"] or "")
 
 
 def _taint(found: _Taint) -> Edit:
     added, removed = [], []
     for number, text in enumerate(found.taints):
         if text.endswith("-"):
-            key, _, effect = text[:-1].partition(":")
-            removed.append((key.partition("=")[0], effect))
+            removed.append(_gone(text, ("taints", number)))
         else:
             added.append(_one_taint(text, ("taints", number)))
     return edits.TaintNodes(found.which, tuple(added), tuple(removed))

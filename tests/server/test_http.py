@@ -216,12 +216,16 @@ def test_a_new_certificate_may_have_another_type_of_key(serve: Serve, types: lis
         server.until(partial(serves, server, expected))
 
 
-def renewed(server: Served, key: list[str]) -> str:
+def renewed(server: Served, key: list[str], *, ended: bool = False) -> str:
     """A new pair in place of the old one: its certificate."""
     made = {path: path.with_name(f"new-{path.name}") for path in (server.identity.key, server.identity.certificate)}
     files = ["-keyout", str(made[server.identity.key]), "-out", str(made[server.identity.certificate])]
     command = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=fresh", "-newkey", *key, *files]
     subprocess.run(command, check=True, capture_output=True)
+    if ended:
+        key_file, certificate = map(str, made.values())
+        again = ["openssl", "x509", "-in", certificate, "-signkey", key_file, "-days", "0", "-out", certificate]
+        subprocess.run(again, check=True, capture_output=True)
     for path, new in made.items():
         new.replace(path)
     return server.identity.certificate.read_text()
@@ -229,6 +233,18 @@ def renewed(server: Served, key: list[str]) -> str:
 
 def serves(server: Served, certificate: str) -> bool:
     return presented(server).strip() == certificate.strip()
+
+
+def test_with_a_certificate_that_has_ended_it_is_not_ready(serve: Serve) -> None:
+    """Asked on a connection from before: no new one would come about."""
+    server = serve()
+    assert server.get("/readyz").status == 200
+    renewed(server, EC, ended=True)
+    server.until(lambda: server.get("/readyz").status == 503)
+    assert server.get("/readyz").data.startswith(b"the certificate has ended at ")
+    renewed(server, EC)
+    server.until(lambda: server.get("/readyz").status == 200)
+    assert server.http.num_connections == 1
 
 
 def test_half_of_a_new_pair_changes_nothing(serve: Serve) -> None:

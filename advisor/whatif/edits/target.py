@@ -12,6 +12,9 @@ from advisor.errors import InputError, likely, unknown
 from advisor.labels import Selector
 from advisor.question import Question
 
+MOST = 5
+"""Values of a label that a hint names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Which:
@@ -39,15 +42,24 @@ class Which:
     def _seen(self, nodes: Nodes) -> str:
         """Which labels there are, where the key or the value is unknown."""
         for requirement in self.selector.requirements if self.selector else ():
-            if requirement.key not in nodes.labels:
-                return likely(requirement.key, nodes.labels) or f"no node there has the label {requirement.key}"
-            values = sorted(value for value in nodes.labels[requirement.key].values if value is not None)
-            return f"values of {requirement.key} there are {', '.join(values[:5])}"
-        return ""
+            column = nodes.label(requirement.key)
+            if column.where(requirement.accepts).any():
+                continue
+            values = sorted({column.of(row) or "" for row in range(len(nodes)) if column.of(row) is not None})
+            if not values:
+                return alike(requirement.key, nodes) or f"no node there has the label {requirement.key}"
+            more = f" and {len(values) - MOST} more" if len(values) > MOST else ""
+            return f"values of {requirement.key} there are {', '.join(values[:MOST])}{more}"
+        return "each of these is true of some node, all of them together of none" if len(nodes) else "it has no node"
 
     def __str__(self) -> str:
         nodes = ", ".join(self.names) if self.selector is None else f"nodes with {self.selector}"
         return f"{nodes} of {self.cluster}"
+
+
+def alike(key: str, nodes: Nodes) -> str:
+    """Other labels that are spelt much like it, as a question; "" where there is none."""
+    return likely(key, [other for other in nodes.labels if other != key])
 
 
 def changed(
