@@ -96,7 +96,7 @@ COURTS: Mapping[str, Court] = {
     "kserve": Court(
         kinds=(
             Kind("inferenceservice", "serving.kserve.io/v1beta1", "InferenceService"),
-            Kind("inferenceservice", "serving.kserve.io/v1alpha1", "InferenceGraph"),
+            Kind("inferencegraph", "serving.kserve.io/v1alpha1", "InferenceGraph"),
         ),
         controllers=(KUBERNETES, KNATIVE, KSERVE),
     ),
@@ -122,7 +122,7 @@ class Session:
         self._kubelet = Kubelet(self.server)
         self._threads = ThreadPoolExecutor(AT_ONCE)
         self._verdicts: dict[str, Future[Verdict]] = {
-            manifest.name: self._threads.submit(self._try, manifest, f"trial-{number}")
+            manifest.key: self._threads.submit(self._try, manifest, f"trial-{number}")
             for number, manifest in enumerate(manifests)
         }
 
@@ -138,7 +138,7 @@ class Session:
         return self._court.judge
 
     def verdict(self, manifest: Manifest) -> Verdict:
-        return self._verdicts[manifest.name].result()
+        return self._verdicts[manifest.key].result()
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

@@ -1,7 +1,7 @@
 """KServe v0.15.2: InferenceServices and InferenceGraphs, with its webhooks, on Knative Serving.
 
 The configuration, the serving runtimes and the storage initialiser are those of its release; only Istio, which is not
-there, is left out of it.
+there, is left out of it. KEDA does not run either: what is written for it is only written down.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def start(bench: Bench) -> None:
     bench.install(*sorted((config / "crd" / "full").glob("serving.kserve.io_*.yaml")))
     bench.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     bench.server.create(_without_istio(config / "configmap" / "inferenceservice.yaml"))
+    bench.stub("keda.sh", "v1alpha1", "ScaledObject")
     port = free_port()
     bench.certificates("tmp", "k8s-webhook-server", "serving-certs")
     bench.start(
