@@ -35,9 +35,8 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def differences(workload: Workload, found: Found, pods: Sequence[Object]) -> list[str]:
     """What the controller made otherwise than we say; nothing where both agree."""
-    unread = (*workload.faults, *(one for one in workload.missing if one.required))
-    if unread:
-        return [f"we cannot read it: {one}" for one in unread]
+    if workload.faults or workload.lacking:
+        return [f"we cannot read it: {one}" for one in (*workload.faults, *workload.lacking)]
     said: list[str] = []
     of_roles: dict[str, Objects] = {role.name: [] for role in workload.roles}
     for pod in pods:

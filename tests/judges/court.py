@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.judges.bench import Bench
-from tests.judges.controllers import jobset, knative, kuberay, kubernetes, lws, mpi, trainer, training
+from tests.judges.controllers import jobset, knative, kserve, kuberay, kubernetes, lws, mpi, trainer, training
 from tests.judges.kubelet import Kubelet
 from tests.judges.manifests import Kind, Manifest
 from tests.judges.trial import QUIET, Trial, Verdict
@@ -56,6 +56,7 @@ TRAINING_WITH_MPI = Controller("training", training.MODULE, training.start_with_
 MPI = Controller("mpi", mpi.MODULE, mpi.start)
 TRAINER = Controller("trainer", trainer.MODULE, trainer.start)
 KNATIVE = Controller("knative", knative.MODULE, knative.start)
+KSERVE = Controller("kserve", kserve.MODULE, kserve.start)
 
 COURTS: Mapping[str, Court] = {
     "kubernetes": Court(
@@ -92,6 +93,13 @@ COURTS: Mapping[str, Court] = {
     "training-mpi": Court((Kind("mpijob", "kubeflow.org/v1", "MPIJob"),), (KUBERNETES, TRAINING_WITH_MPI)),
     "mpi": Court((Kind("mpijob", "kubeflow.org/v2beta1", "MPIJob"),), (KUBERNETES, MPI)),
     "knative": Court((Kind("knativeservice", "serving.knative.dev/v1", "Service"),), (KUBERNETES, KNATIVE)),
+    "kserve": Court(
+        kinds=(
+            Kind("inferenceservice", "serving.kserve.io/v1beta1", "InferenceService"),
+            Kind("inferencegraph", "serving.kserve.io/v1alpha1", "InferenceGraph"),
+        ),
+        controllers=(KUBERNETES, KNATIVE, KSERVE),
+    ),
     "trainer": Court((Kind("trainjob", "trainer.kubeflow.org/v1alpha1", "TrainJob"),), (KUBERNETES, JOBSET, TRAINER)),
 }
 
@@ -114,7 +122,7 @@ class Session:
         self._kubelet = Kubelet(self.server)
         self._threads = ThreadPoolExecutor(AT_ONCE)
         self._verdicts: dict[str, Future[Verdict]] = {
-            manifest.name: self._threads.submit(self._try, manifest, f"trial-{number}")
+            manifest.key: self._threads.submit(self._try, manifest, f"trial-{number}")
             for number, manifest in enumerate(manifests)
         }
 
@@ -130,7 +138,7 @@ class Session:
         return self._court.judge
 
     def verdict(self, manifest: Manifest) -> Verdict:
-        return self._verdicts[manifest.name].result()
+        return self._verdicts[manifest.key].result()
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

@@ -8,7 +8,6 @@ every minute.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -40,7 +39,7 @@ QUEUED = (("spec",), ("spec", "runPolicy"), ("spec", "jobTemplate", "spec"))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of workload: its folder in the corpus, and what every manifest of it holds as text."""
+    """A kind of workload, and its folder in the corpus. Files of other folders may hold objects of it, too."""
 
     folder: str
     api_version: str
@@ -48,12 +47,6 @@ class Kind:
 
     def __str__(self) -> str:
         return f"{self.name} {self.api_version}"
-
-    def is_in(self, text: str) -> bool:
-        """By the lines alone: there are hundreds of files, and most of them are not wanted in a run."""
-        stated = {"apiVersion": self.api_version, "kind": self.name}
-        lines = (rf"^[ -]*{key}: *[\"']?{re.escape(value)}[\"']?\s*(#.*)?$" for key, value in stated.items())
-        return all(re.search(line, text, re.MULTILINE) for line in lines)
 
     def fits(self, obj: Mapping[str, Any]) -> bool:
         return (obj.get("apiVersion"), obj.get("kind")) == (self.api_version, self.name)
@@ -66,6 +59,15 @@ class Manifest:
     name: str
     kind: Kind
     text: str
+
+    @property
+    def key(self) -> str:
+        """The name, and the kind where a file is tried for another one than its folder's."""
+        return (
+            self.name
+            if self.name.startswith((f"{self.kind.folder}/", "catalog/"))
+            else f"{self.name} ({self.kind.name})"
+        )
 
     def documents(self) -> list[Document]:
         """Every object; those of a List one by one."""
@@ -103,8 +105,9 @@ def _examples(kind: Kind) -> Iterator[Manifest]:
         for document in yaml.load_all(path.read_text(), LOADER):
             for example in _stated(document):
                 if kind.fits(example["manifest"]):
-                    objects = [*example.get("with", ()), example["manifest"]]
-                    yield Manifest(f"catalog/{path.stem}: {example['name']}", kind, _text(objects))
+                    name = f"catalog/{path.stem}: {example['name']}"
+                    objects = [*_added(name), *example.get("with", ()), example["manifest"]]
+                    yield Manifest(name, kind, _text(objects))
 
 
 def _stated(document: Any) -> Sequence[Mapping[str, Any]]:
@@ -115,22 +118,49 @@ def _stated(document: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _files(kind: Kind) -> Iterator[Manifest]:
-    for path in corpus.expected(kind.folder):
-        stem = path.name.removesuffix(".expected.yaml")
-        name = f"{kind.folder}/{stem}"
-        text = mended(name, path.with_name(f"{stem}.yaml").read_text())
-        if kind.is_in(text):
-            yield Manifest(name, kind, "\n---\n".join((*_beside(name, path), text)))
+    """Those of the kind's own folder come first."""
+    for file in sorted(_corpus(), key=lambda one: (one.folder != kind.folder, one.name)):
+        if any(kind.fits(obj) for obj in file.objects):
+            yield Manifest(file.name, kind, file.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of the corpus, repaired, with what it needs beside it, and the objects that it holds itself."""
+
+    name: str
+    folder: str
+    text: str
+    objects: tuple[Mapping[str, Any], ...]
+
+
+@cache
+def _corpus() -> list[_File]:
+    folders = sorted({path.parent.name for path in corpus.FOLDER.glob("workloads/*/*.expected.yaml")})
+    return [_file(folder, path) for folder in folders for path in corpus.expected(folder)]
+
+
+def _file(folder: str, expected: Path) -> _File:
+    stem = expected.name.removesuffix(".expected.yaml")
+    name = f"{folder}/{stem}"
+    text = mended(name, expected.with_name(f"{stem}.yaml").read_text())
+    objects = tuple(one for one in yaml.load_all(text, LOADER) if isinstance(one, dict))
+    return _File(name, folder, "\n---\n".join((*_beside(name, expected), text)), objects)
 
 
 def _beside(name: str, expected: Path) -> Iterator[str]:
     """What the file leaves to be found in the cluster: stated in the repairs, or a runtime of the corpus."""
-    yield _text(repairs().get(name, {}).get("add", ()))
+    yield _text(_added(name))
     if "requiresRuntime" in expected.read_text():
         for workload in corpus.data(expected)["workloads"]:
             file = workload.get("requiresRuntime", {}).get("file")
             if file and (expected.parent / file).is_file():
                 yield (expected.parent / file).read_text()
+
+
+def _added(name: str) -> Sequence[Any]:
+    added: Sequence[Any] = repairs().get(name, {}).get("add", ())
+    return added
 
 
 def _text(objects: Sequence[Any]) -> str:

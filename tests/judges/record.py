@@ -25,7 +25,7 @@ class Record:
         return cls(json.loads(FILE.read_text()) if FILE.is_file() else {})
 
     def note(self, verdict: Verdict, controller: str, version: str) -> None:
-        self._entries[verdict.manifest.name] = {
+        self._entries[verdict.manifest.key] = {
             "kind": str(verdict.manifest.kind),
             "controller": f"{controller} {version}",
             "objects": [{"name": one.name, "pods": one.pods, **_outcome(one)} for one in verdict.findings],

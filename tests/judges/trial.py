@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
+from advisor.workload import Workload
 from tests.judges import compare, manifests, pods, surroundings
 from tests.judges.manifests import Kind, Manifest
 from tests.servers.apiserver import ApiServer
@@ -56,7 +57,6 @@ class Trial:
         self._server, self._manifest, self._quiet = server, manifest, quiet
         self._documents = manifests.placed(manifest.documents(), namespace)
         self._read = reading.read(self._documents, Catalog()).workloads
-        self._announced = sum(workload.pods for workload in self._read)
         self._argued = manifests.argued().get(manifest.name, [])
         self._refused: list[str] = []
         self._made: dict[int, Object] = {}
@@ -96,13 +96,14 @@ class Trial:
 
     def _settle(self) -> None:
         started = since = time.monotonic()
+        announced = sum(workload.pods for number, workload in self._workloads() if number in self._made)
         before: list[tuple[str, str]] | None = None
         while time.monotonic() - started < LIMIT:
             time.sleep(EVERY)
             now = self._state()
             if now != before or not self._started():
                 before, since = now, time.monotonic()
-            patience = 1 if len(now) == self._announced else PATIENCE
+            patience = 1 if len(now) == announced else PATIENCE
             if time.monotonic() - since > self._quiet * patience:
                 return
 
@@ -133,12 +134,16 @@ class Trial:
         catalog, found = Catalog(), self._pods()
         owners = pods.Owners(self._server)
         kind = self._manifest.kind
-        for workload in self._read:
-            number = next(n for n, document in enumerate(self._documents) if document.where == workload.source)
+        for number, workload in self._workloads():
             data, entry = self._documents[number].data, catalog.find(workload.api_version, workload.kind)
             if number in self._made and entry and kind.fits(data):
                 own = pods.of(self._made[number], found, owners)
                 yield self._finding(workload.name, len(own), compare.differences(workload, entry, own))
+
+    def _workloads(self) -> Iterator[tuple[int, Workload]]:
+        """What we read, with the place of its object among the documents."""
+        places = {document.where: number for number, document in enumerate(self._documents)}
+        return ((places[workload.source], workload) for workload in self._read)
 
     def _finding(self, name: str, found: int, said: list[str]) -> Finding:
         known = {text: one for one in self._argued for text in said if text.startswith(one["text"])}
