@@ -34,6 +34,7 @@ class Part:
     least, most jq for the bounds between which they may be
     label       a label, and its value, that all of its pods bear and no others
     id_label    the label whose value is the instance
+    guessed     is the number of pods not known by pods that were seen?
     remarks     what a reader should check
     """
 
@@ -44,6 +45,7 @@ class Part:
     most: str | None = None
     label: tuple[str, str] | None = None
     id_label: str = ""
+    guessed: bool = False
     remarks: tuple[str, ...] = ()
 
     @property
@@ -211,6 +213,7 @@ def _profile(draft: Draft) -> Iterator[str]:
     yield from ("  roles:", *(f"    - component: {one}" for one in names))
     yield "  # Pods that must start together, all of them once:"
     yield "  #   gang: {groups: '[{count: 1, members: ($roles | map_values(.minimum))}]'}"
+    yield from _doubts(draft)
     if draft.example is not None and draft.expected:
         yield "  examples:"
         one = {"name": "as it was found", "manifest": draft.example, "roles": draft.expected}
@@ -220,6 +223,16 @@ def _profile(draft: Draft) -> Iterator[str]:
     else:
         yield "  # An object, and the roles that must come out of it: wm-place definitions test tries them."
         yield "  # examples: [{name: …, manifest: {…}, roles: {ROLE: {replicas: 1, requests: {cpu: 1}}}}]"
+
+
+def _doubts(draft: Draft) -> Iterator[str]:
+    """A number that is a guess must not make a yes."""
+    guessed = [part for part in draft.parts if part.guessed]
+    if guessed:
+        yield "  # How many pods there are is a guess: as long as this stands, no answer is more than unknown."
+        yield "  unmodelled: >-"
+        paths = ", ".join(json.dumps(path(part.site.steps).lstrip(".")) for part in guessed)
+        yield f'    [{paths}] | map({{path: ., text: "the number of pods, a guess", restricts: false}})'
 
 
 def _indented(lines: Sequence[str] | Iterator[str], by: int) -> Iterator[str]:

@@ -41,7 +41,8 @@ def _of_site(site: Site, schema: Mapping[str, Any]) -> Part:
         (length, next(key for key in USUAL if key in fields)) for length, fields in levels if {*USUAL} & {*fields}
     ]
     if not factors:
-        return Part(site, name(site), remarks=("No field beside the pods looks like their number: one for each.",))
+        why = "No field beside the pods looks like their number: one for each."
+        return Part(site, name(site), guessed=True, remarks=(why,))
     nearest, own = factors[0]
     beside = dict(levels)[nearest]
     stated = {key: path((*site.steps[:nearest], key)) for key in beside if key != own}
@@ -51,6 +52,7 @@ def _of_site(site: Site, schema: Mapping[str, Any]) -> Part:
         numbers.product([(*site.steps[:length], key) for length, key in factors], site),
         next((stated[key] for key in numbers.LEAST if key in stated), None),
         next((stated[key] for key in numbers.MOST if key in stated), None),
+        guessed=True,
         remarks=("The number of pods is a guess by the names of fields.",),
     )
 
@@ -109,7 +111,7 @@ def _of_places(data: Object, group: Sequence[Place], came: Origins | None) -> Pa
     remark = (
         f"{why}: the number is a guess by the field's name." if usual else f"{why}, and no field says their number."
     )
-    return replace(part, replicas=usual.text if usual else None, remarks=(remark,))
+    return replace(part, replicas=usual.text if usual else None, guessed=True, remarks=(remark,))
 
 
 def _counted(data: Object, group: Sequence[Place], wanted: Sequence[int]) -> dict[str, Any]:
@@ -119,9 +121,9 @@ def _counted(data: Object, group: Sequence[Place], wanted: Sequence[int]) -> dic
     if set(wanted) == {1} and (not ranked or ranked[0].is_guess):
         return {"remarks": ("One pod of it was there, and no field says so: it is taken to be always one.",)}
     if not ranked:
-        return {"remarks": (f"{seen}: no number in the object comes to that.",)}
+        return {"guessed": True, "remarks": (f"{seen}: no number in the object comes to that.",)}
     best, *others = ranked
-    return {"replicas": best.text, "remarks": tuple(_reasons(seen, best, others))}
+    return {"replicas": best.text, "guessed": best.is_guess, "remarks": tuple(_reasons(seen, best, others))}
 
 
 def _reasons(seen: str, best: Count, others: Sequence[Count]) -> Iterator[str]:
