@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from advisor.commands import exits, terminal
-from advisor.commands.given import Choosing, Clusters, Editing, Manifests, Output, Result
+from advisor.commands.given import Choosing, Clusters, Drafting, Editing, Manifests, Output, Result
 from advisor.errors import Fault, InputError
 
 PROGRAM = "wm-place"
@@ -31,7 +31,7 @@ DEFAULT_COMMAND = "place"
 OTHER = "Other options"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Output)
+T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Drafting, Output)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -515,6 +515,34 @@ def test(words: tuple[str, ...], every: bool, **given: Any) -> Result:
     from advisor.commands.kinds import examples
 
     return examples.run(words, given["definition"], _taken(Output, given), every=every)
+
+
+@definitions.command()
+@click.argument("subject", default="", type=_FILE, metavar="[FILE|GROUP/KIND]")
+@_options(
+    "What it is made from",
+    _row("--crd", default="", metavar="NAME", help="A CRD of the cluster, such as jobsets.jobset.x-k8s.io."),
+    _row(
+        "--from",
+        "live",
+        default="",
+        metavar="TYPE/NAME",
+        envvar="WM_PLACE_FROM",
+        help="A live object, and the pods that came of it.",
+    ),
+    _row("-n", "--namespace", default="", metavar="NAME", help="The live object's; default: that of the context."),
+    _row("-o", "--output", "file", default="", type=_FILE, metavar="FILE", help="Where to; default: stdout."),
+)
+@_asking_one
+@_common
+def init(**given: Any) -> Result:
+    """Draft a definition for a kind, with comments on everything that is a guess.
+
+    FILE holds a CustomResourceDefinition or an example object. With --from the draft is held against the pods that
+    there are: exit code 1 where it does not reproduce them."""
+    from advisor.commands.kinds import drafting
+
+    return drafting.run(_taken(Drafting, given), _taken(Clusters, given), _taken(Output, given))
 
 
 @cli.command()

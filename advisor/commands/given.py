@@ -66,6 +66,17 @@ class Editing:
 
 
 @dataclass(frozen=True, slots=True)
+class Drafting:
+    """What a draft of a definition is made from: one of `subject` (a file, or GROUP/KIND), `crd` and `live`."""
+
+    subject: str = ""
+    crd: str = ""
+    live: str = ""
+    namespace: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """How the answer is printed. `scheduler`: whom the gangs are written for (None: what the chosen cluster has)."""
 

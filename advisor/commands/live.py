@@ -54,18 +54,18 @@ class Seen:
 
 def seen(given: Manifests, looking: Clusters) -> Seen:
     """Raises InputError: all faults of all of the objects at once."""
-    context, usual = _context(looking)
+    cluster, usual = context(looking)
     namespace = given.namespace or usual or fleet.NAMESPACE
     own = definitions.own(given.definition)
     try:
-        with Access(context, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
+        with Access(cluster, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
             served = resources.served(api)
             found = _all(api, served, given.sources, namespace)
             further = manifests.documents(given.beside) if given.beside else ()
-            held = _definitions(api, context.name, served)
-            return _seen(found, namespace, _Door(api, context.name, own, held, further))
+            held = _definitions(api, cluster.name, served)
+            return _seen(found, namespace, _Door(api, cluster.name, own, held, further))
     except ApiError as error:
-        raise InputError(f"cluster {context.name}: {error.text}") from None
+        raise InputError(f"cluster {cluster.name}: {error.text}") from None
 
 
 def _definitions(api: Api, name: str, served: Sequence[Resource]) -> ClusterSnapshot:
@@ -132,13 +132,13 @@ class _Door:
         return self.read(document, namespace, held).workloads
 
 
-def _context(looking: Clusters) -> tuple[kubeconfig.Context, str]:
+def context(looking: Clusters) -> tuple[kubeconfig.Context, str]:
     """The context and its namespace."""
     if len(looking.context) > 1:
         raise InputError("an object is of one cluster", hint="name one --context")
     loaded = kubeconfig.load(looking.kubeconfig)
-    context = loaded.context(looking.context[0] if looking.context else "")
-    return context, loaded.namespace(context.name)
+    found = loaded.context(looking.context[0] if looking.context else "")
+    return found, loaded.namespace(found.name)
 
 
 def _all(api: Api, served: Sequence[Resource], words: Sequence[str], namespace: str) -> list[Found]:
@@ -147,14 +147,16 @@ def _all(api: Api, served: Sequence[Resource], words: Sequence[str], namespace: 
     found = []
     for word in words:
         with faults.collect():
-            found.append(_one(api, served, word, namespace))
+            found.append(find(api, served, word, namespace))
     faults.raise_if_any()
     return found
 
 
-def _one(api: Api, served: Sequence[Resource], word: str, namespace: str) -> Found:
+def find(api: Api, served: Sequence[Resource], word: str, namespace: str) -> Found:
+    """One object with its pods. Raises ApiError, and InputError for what is not there."""
     named = _NAMED.fullmatch(word)
-    assert named
+    if not named:
+        raise InputError(f'"{word}" is not TYPE/NAME', hint="such as jobset/train")
     resource = resources.called(served, named["type"])
     if not resource.namespaced:
         raise InputError(f"{resource.kind} is no kind that pods come of")

@@ -91,6 +91,11 @@ def from_folder(folder: str) -> Layer:
     return _read(origin, paths, check=True)
 
 
+def from_documents(name: str, documents: Iterable[Document]) -> Layer:
+    """Definitions that are in memory already, as if they had been read from a file of this name."""
+    return _usable(Origin("file", name), documents, check=True)
+
+
 def from_cluster(cluster: str, objects: Iterable[Mapping[str, Any]], *, check: bool = True) -> Layer:
     """Definitions that a cluster has. Without `check`, expressions wait until their kind is asked for."""
     return _usable(Origin("cluster", cluster), (_of_cluster(cluster, data) for data in objects), check=check)

@@ -15,7 +15,7 @@ from tests.cli.fleet import definition, write
 from tests.kube.objects import Object
 
 JOB = {"group": "batch", "version": "v1", "kind": "Job"}
-EXAMPLE = {
+EXAMPLE: Object = {
     "name": "one pod",
     "manifest": {
         "apiVersion": "example.com/v1",
@@ -276,6 +276,49 @@ class TestExamples:
         found = run("definitions", "test", *words)
         assert (found.code, found.out) == (2, "")
         assert found.err.startswith("error: ")
+
+
+class TestInit:
+    def test_an_example_gives_a_draft_that_is_valid_and_tried(self, run: Run, folder: Path) -> None:
+        write(folder / "foo.yaml", EXAMPLE["manifest"])
+        assert run("definitions", "init", "foo.yaml", "-o", "draft.yaml").code == 0
+        assert run("definitions", "validate", "draft.yaml").code == 0
+        assert run("definitions", "test", "draft.yaml").code == 0
+        again = run("definitions", "init", "foo.yaml", "-o", "draft.yaml")
+        assert again.code == 2 and "cannot be written: File exists" in again.err
+
+    def test_from_stdin(self, run: Run) -> None:
+        found = run("definitions", "init", "-", stdin=json.dumps(EXAMPLE["manifest"]))
+        assert found.code == 0 and "kind: Karta" in found.out
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ((), "name what to make a draft from"),
+            (("a.yaml", "--crd", "x"), "name what to make a draft from"),
+            (("none.yaml",), 'there is no file "none.yaml"'),
+            (("two.yaml",), "holds 2 objects, an example is one"),
+            (("bare.yaml",), "nothing that looks like a pod"),
+            (("--crd", "x", "--kubeconfig", "none"), "none"),
+        ],
+    )
+    def test_what_gives_none(self, run: Run, folder: Path, words: tuple[str, ...], message: str) -> None:
+        bare = {"apiVersion": "example.com/v1", "kind": "FooJob", "metadata": {"name": "it"}, "spec": {}}
+        write(folder / "two.yaml", bare, bare)
+        write(folder / "bare.yaml", bare)
+        found = run("definitions", "init", *words)
+        assert (found.code, found.out) == (2, "")
+        assert message in found.err
+
+    def test_a_draft_that_cannot_read_its_object_is_written_all_the_same(self, run: Run, folder: Path) -> None:
+        """Nothing can be made of containers without names; the draft still says where they are."""
+        nameless = {"containers": [{"image": "x"}]}
+        asked = {**EXAMPLE["manifest"], "spec": {"template": {"spec": nameless}}}
+        write(folder / "foo.yaml", asked)
+        found = run("definitions", "init", "foo.yaml")
+        assert found.code == 1
+        assert "the draft cannot read the object" in found.err
+        assert "podTemplateSpecPath: '.spec.template'" in found.out
 
 
 def test_options_may_stand_before_the_word(run: Run) -> None:
