@@ -5,7 +5,6 @@ Children of an object that is asked about itself, subresources and updates that 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,9 +13,9 @@ from advisor.definitions import live, plain, reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
-from advisor.server import size
+from advisor.server import coming, size
 from advisor.server.request import CONNECT, CREATE, Request
-from advisor.workload import GangGroup, PodTemplate, Role, Workload
+from advisor.workload import PodTemplate, Workload
 
 SYSTEM, ANYBODY = "system:", "system:anonymous"
 """What the names of components and of service accounts begin with, and the one of these that is nobody."""
@@ -29,16 +28,17 @@ class Wanted:
     """The pods to find room for, and the pods that room need not be held for any more.
 
     workload    None: there is no pod to find room for
-    additional  the object is there already, and these come on top
-    replacing   they take the place of pods that are there, so that a no is not sure and no room is held
-    later       they come later, so that no room is held, and only a no for ever is one
+    additional  some of the object's pods are there already, and these join them
+    unsure      pods make room for them, or nobody can tell how many are there: only a no for ever is one, and no room
+                is held
+    later       they come later: only a no for ever is one, and no room is held
     growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
     """
 
     workload: Workload | None = None
     additional: bool = False
-    replacing: bool = False
+    unsure: bool = False
     later: bool = False
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
@@ -49,8 +49,13 @@ NOTHING = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held for the object of a request: `room` for pods, of which some have `begun` to come."""
+    """What is held for the object of a request.
 
+    due    role → pods still to come, with `room` for some of them
+    begun  some of its pods have come, or exist
+    """
+
+    due: Mapping[str, int] = field(default_factory=dict)
     room: bool = False
     begun: bool = False
 
@@ -61,7 +66,8 @@ NOTHING_HELD = Held()
 def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wanted:
     """Raises InputError for an object that cannot be read.
 
-    Where room is held and no pod has come, the object is asked about as if it were new.
+    What is asked about are all pods that are still to come: those that the object will have, less those that it had and
+    that are not due any more, which are taken to be there.
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
@@ -84,23 +90,21 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wan
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
     if not new.pods:
         return Wanted(ended=True)
-    more, replacing = _more(old, new)
+    there = replace(new, there=True)
     if new.waits:
-        return Wanted(replace(new, there=True) if more else None, later=True, ended=True)
-    if old and old.waits:
-        return Wanted(replace(new, there=True), additional=True)
-    growth = _growth(old, new) if old else {}
-    if more is None:
+        return Wanted(there if old is None or coming.adds(old, new) else None, later=True, ended=True)
+    if old is None:
+        return Wanted(there, additional=True, unsure=True)
+    if old.waits:
+        return Wanted(there, additional=True)
+    growth = coming.growth(old, new)
+    if not coming.adds(old, new):
         return Wanted(growth=growth)
-    if held.room and not held.begun:
-        return Wanted(new, growth=growth)
-    return Wanted(replace(more, there=True), additional=True, replacing=replacing, growth=growth)
-
-
-def _growth(old: Workload, new: Workload) -> dict[str, int]:
-    sizes = Counter({role.name: role.replicas for role in new.roles})
-    sizes.subtract({role.name: role.replicas for role in old.roles})
-    return {role: pods for role, pods in sizes.items() if pods}
+    running = coming.there(old, held.due)
+    if not any(running.values()):
+        return Wanted(new if held.room and not held.begun else there, growth=growth)
+    joining = coming.coming(old, there, running)
+    return Wanted(joining.of(there) if joining.roles else None, True, joining.unsure, growth=growth)
 
 
 def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
@@ -164,38 +168,9 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
 
 
 def _before(request: Request, catalog: Catalog) -> Workload | None:
-    """What was placed until now; None where that cannot be told, so that all of the new one is asked about."""
+    """What was placed until now; None where that cannot be told."""
     try:
         old = _workload(request.old, request, catalog) if request.old else None
     except InputError:
         return None
     return None if old is None or old.faults or old.is_open else old
-
-
-def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
-    """The pods that come on top: more of the same, and all of those that are not what they were.
-
-    With them: do some take the place of others?
-    """
-    before = {role.name: role for role in old.roles} if old else {}
-    grown = [(role, role.replicas - _kept(before.get(role.name), role)) for role in new.roles]
-    roles = tuple(replace(role, replicas=n, minimum=n, maximum=None) for role, n in grown if n > 0)
-    if not roles:
-        return None, False
-    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
-    replacing = any(role.name in before and not _kept(before[role.name], role) for role in roles)
-    return replace(new, roles=roles, groups=together, min_available=None), replacing
-
-
-def _kept(old: Role | None, new: Role) -> int:
-    return old.replicas if old and _essence(old) == _essence(new) else 0
-
-
-def _essence(role: Role) -> Any:
-    """What decides where a pod goes. Annotations do not, and labels only where an affinity term may see them.
-
-    Labels that the controller makes change with the number of pods alone, and say nothing of what a pod needs.
-    """
-    template = replace(role.template, annotations=(), made=())
-    selects = template.affinity or template.anti_affinity
-    return template if selects else replace(template, labels=())
