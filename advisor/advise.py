@@ -20,7 +20,7 @@ def advise(question: Question, memo: Memo = FORGETFUL) -> Report:
     clusters = question.clusters
     answers = []
     for workload in question.workloads:
-        trials = {cluster.name: Trial(workload, cluster, question) for cluster in clusters}
+        trials = {cluster.name: Trial(workload.on(cluster.name), cluster, question) for cluster in clusters}
         answer = decide(workload, trials, question, memo)
         answers.append(answer)
         if answer.choice and workload is not question.workloads[-1]:
@@ -42,7 +42,8 @@ def decide(workload: Workload, trials: Mapping[str, Trial], question: Question, 
         placement = trials[choice.cluster].arranged(choice.placement.assurance)
         choice = verdicts[choice.cluster] = replace(choice, placement=placement)
     ranked = explain.rank(list(verdicts.values()), choice)
-    return Answer(workload, ranked, choice, accelerator(workload, question))
+    shown = explain.shown(workload, [verdict.cluster for verdict in ranked])
+    return Answer(shown, ranked, choice, accelerator(shown, question))
 
 
 def _assured_together(answers: Sequence[Answer], question: Question) -> Iterator[Answer]:

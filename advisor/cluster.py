@@ -284,6 +284,23 @@ class Gap:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Objects that were looked up because workloads refer to them: the one called `name`, or ("") all of a kind.
+
+    namespace  where; "" for kinds without namespaces, and for all namespaces
+    objects    as JSON, without what containers are told (env, args, commands)
+    whole      are there surely no others?
+    """
+
+    group: str
+    kind: str
+    name: str = ""
+    namespace: str = ""
+    objects: tuple[str, ...] = ()
+    whole: bool = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterSnapshot:
     """One cluster at `taken_at`. Empty tuples mean "there are none"; what could not be read has a Gap instead.
@@ -295,6 +312,7 @@ class ClusterSnapshot:
     scope         namespaces whose quotas, limit ranges and claims were read; None: all of them
     served_by_dra extended resource names that some DeviceClass offers
     queues        (namespace, name) of Kueue LocalQueues
+    looked_up     objects to which workloads refer, as far as they were looked up
     labels        those of the cluster entry in clusters.yaml, for policies
     uids          of objects that only this cluster has: two snapshots that share one are of the same cluster
     assumed       are some of the pods only promised so far, so that they may end on other nodes?
@@ -321,6 +339,7 @@ class ClusterSnapshot:
     api_versions: frozenset[str] | None = None
     version: str = ""
     scope: tuple[str, ...] | None = None
+    looked_up: tuple[Looked, ...] = ()
     labels: Labels = ()
     uids: frozenset[str] = frozenset()
     assumed: bool = False

@@ -54,6 +54,7 @@ CODES: Mapping[str, str] = {
     "runtimeclass-conflict": "the RuntimeClass asks for a node label that the template contradicts",
     "priorityclass-missing": "the PriorityClass does not exist",
     "missing-reference": "an object that the pods depend on was not found",
+    "refused-there": "with the objects that the cluster has, the manifest is not valid there",
     "unsupported": "a field is in use that no rule here evaluates",
     "unreadable": "a fact that the answer needs could not be read",
     "solver-limit": "the search for a packing stopped at its limit",

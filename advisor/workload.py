@@ -6,7 +6,7 @@ RuntimeClass, priority) is a `PodShape` (`diagnosis.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from advisor.errors import Fault, Path, Where
@@ -265,6 +265,15 @@ class Reference:
             f"{self.kind} {self.namespace}{'/' * bool(self.namespace)}{self.name}" if self.name else f"any {self.kind}"
         )
 
+    @property
+    def type(self) -> str:
+        """Kind and group, as a gap names them."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def within(self, namespace: str) -> Reference:
+        """With the namespace of an object that refers to it without one."""
+        return replace(self, namespace=self.namespace or namespace)
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
@@ -299,9 +308,10 @@ class Workload:
     `state` is None for what is only written down.
 
     `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
-    objects that its pods depend on; `missing`: what was not found of them. `waits`: its pods come later, when it is
-    resumed or at the times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so
-    that quotas have counted it.
+    objects that its pods depend on; `missing`: what was not found of them. `variants`: what it is in clusters, by their
+    names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
+    times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
+    counted it.
     """
 
     api_version: str
@@ -320,10 +330,19 @@ class Workload:
     unmodelled: tuple[Unmodelled, ...] = ()
     references: tuple[Reference, ...] = ()
     missing: tuple[Missing, ...] = ()
+    variants: Mapping[str, Workload] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     waits: bool = False
     there: bool = False
     state: State | None = None
+
+    def each(self, change: Callable[[Workload], Workload]) -> Workload:
+        """Changed, and so is what it is in every cluster."""
+        return replace(change(self), variants={name: change(one) for name, one in self.variants.items()})
+
+    def on(self, cluster: str) -> Workload:
+        """The workload as that cluster would make it."""
+        return self.variants.get(cluster, self)
 
     @property
     def is_open(self) -> bool:

@@ -13,6 +13,7 @@ from advisor.definitions.catalog import Catalog, builtin_folder
 from advisor.definitions.layers import Layer
 from advisor.errors import Fault, InputError, Where
 from advisor.kube import schema
+from advisor.workload import Reference
 
 
 def catalog(named: Sequence[str]) -> Catalog:
@@ -48,6 +49,12 @@ def own_folder() -> Path:
     stated = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     base = stated if stated.is_absolute() else Path.home() / ".config"
     return base / "wm-place" / "definitions"
+
+
+def referred() -> tuple[Reference, ...]:
+    """All kinds to which workloads of the catalogue refer."""
+    (document,) = files.documents(files.read(str(builtin_folder() / "references.yaml")))
+    return tuple(Reference(one["group"], one["kind"]) for one in document.data["kinds"])
 
 
 def accelerators() -> Accelerators:

@@ -32,7 +32,9 @@ def run(asking: Manifests, looking: Clusters, output: Output) -> Result:
     if not asked.workloads:
         return Result("", code)
     if output.output == podgroup.FORMAT:
-        return Result(podgroup.written([(one, _scheduler(output)) for one in asked.sound], output), code)
+        return Result(
+            podgroup.written([(one, _scheduler(output)) for one in asked.sound if not one.is_open], output), code
+        )
     if output.output in TREES:
         return Result(TREES[output.output](json.workload_report(asked.workloads, asked.passed_over)), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)

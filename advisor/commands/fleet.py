@@ -25,6 +25,7 @@ from advisor.kube.progress import Progress
 from advisor.labels import Labels
 from advisor.question import Policy
 from advisor.render.ages import duration
+from advisor.workload import Reference
 
 DEFAULT_FILE = "clusters.yaml"
 VARIABLE = "WM_PLACE_CLUSTERS"
@@ -88,9 +89,12 @@ class Fleet:
         context = self.given.context[0] if len(self.given.context) == 1 else self.kubeconfig.current
         return self.kubeconfig.namespace(context) or NAMESPACE
 
-    def sources(self, accelerators: Accelerators) -> tuple[Source, ...]:
-        """What to read for each cluster; recordings named by a flag are read here. Raises InputError."""
-        recordings = _recordings(self.given.from_snapshot, accelerators)
+    def sources(self, accelerators: Accelerators, referred: Sequence[Reference] = ()) -> tuple[Source, ...]:
+        """What to read for each cluster; recordings named by a flag are read here. Raises InputError.
+
+        `referred`: objects that workloads depend on.
+        """
+        recordings = _recordings(self.given.from_snapshot, accelerators, Needs(references=tuple(referred)))
         listed = self._of_file(recordings)
         names = {source.name for source in listed}
         further = [recording for recording in recordings if recording.name not in names]
@@ -190,7 +194,7 @@ def _not_asked(entry: ClusterEntry) -> ClusterEntry:
     return replace(entry, kubeconfig=None, context="", in_cluster=False, snapshot=Path(entry.name))
 
 
-def _recordings(arguments: Sequence[str], accelerators: Accelerators) -> list[Recording]:
+def _recordings(arguments: Sequence[str], accelerators: Accelerators, needs: Needs) -> list[Recording]:
     """The clusters of `[NAME=]PATH`, all of a file that holds several."""
     faults = Faults()
     found: list[Recording] = []
@@ -199,9 +203,9 @@ def _recordings(arguments: Sequence[str], accelerators: Accelerators) -> list[Re
         with faults.collect():
             if name:
                 source = recorded.Recorded(name, path)
-                found.append(Recording(source.read(Needs(), accelerators, lambda *_: None)))
+                found.append(Recording(source.read(needs, accelerators, lambda *_: None)))
             else:
-                found += map(Recording, recorded.read(path, accelerators))
+                found += map(Recording, recorded.read(path, accelerators, needs.types))
     faults.raise_if_any()
     return found
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from advisor.commands import definitions, fleet
+from advisor.cluster import Gap, Looked
+from advisor.commands import definitions, fleet, manifests
 from advisor.commands.given import Clusters, Manifests
-from advisor.definitions import observed, reading
+from advisor.definitions import observed, reading, variants
+from advisor.definitions.catalog import Catalog
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import Fault, Faults, InputError, Where
 from advisor.files import Document, Source
-from advisor.kube import kubeconfig, owned, resources
+from advisor.kube import kubeconfig, lookup, owned, resources
 from advisor.kube.client import Access, Api
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import NOT_FOUND, ApiError
 from advisor.kube.resources import Resource
-from advisor.workload import Workload
+from advisor.kube.summarise import nothing
+from advisor.workload import Note, Reference, Workload
 
 _NAMED = re.compile(r"(?P<type>[A-Za-z][A-Za-z0-9.-]*)/(?P<name>[A-Za-z0-9][A-Za-z0-9.-]*)", re.ASCII)
 
@@ -45,15 +49,50 @@ def workloads(given: Manifests, looking: Clusters) -> tuple[Workload, ...]:
     try:
         with Access(context, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
             found = _all(api, given.sources, namespace)
+            further = manifests.documents(given.beside) if given.beside else ()
+            return _workloads(found, namespace, _Door(api, context.name, catalog, further))
     except ApiError as error:
         raise InputError(f"cluster {context.name}: {error.text}") from None
+
+
+def _workloads(found: Sequence[Found], namespace: str, door: _Door) -> tuple[Workload, ...]:
     faults = Faults()
     read: list[Workload] = []
     for one in found:
         with faults.collect(), one.document.faults():
-            read.append(_workload(one, catalog, namespace))
+            read.append(_workload(one, namespace, door))
     faults.raise_if_any()
     return tuple(read)
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """The cluster and its name, to look up what an object refers to, and where else that may stand."""
+
+    api: Api
+    name: str
+    catalog: Catalog
+    further: Sequence[Document] = ()
+
+    def read(self, document: Document, namespace: str, held: InCluster = NOTHING_LOOKED_UP) -> reading.Reading:
+        return reading.read([document], self.catalog, namespace, self.further, held)
+
+    def referring(self, document: Document, namespace: str, first: Workload) -> Workload:
+        """The workload with the objects that it depends on, as far as the cluster has them. Raises ApiError."""
+        workload, asked = first, set[Reference]()
+        looked: list[Looked | Gap] = []
+        while further := [one for one in variants.sought([workload]) if one not in asked]:
+            asked |= {*further}
+            looked += lookup.looked_up(self.api, further)
+            there = replace(nothing(self.name, ()), looked_up=tuple(one for one in looked if isinstance(one, Looked)))
+            again = partial(self._again, document, namespace)
+            (workload,) = variants.on_clusters([first], again, [there])
+        notes = tuple(Note("missing-reference", one.text, warns=True) for one in looked if isinstance(one, Gap))
+        workload = workload.on(self.name)
+        return replace(workload, notes=(*workload.notes, *notes))
+
+    def _again(self, document: Document, namespace: str, held: InCluster) -> Sequence[Workload]:
+        return self.read(document, namespace, held).workloads
 
 
 def _context(looking: Clusters) -> tuple[kubeconfig.Context, str]:
@@ -94,8 +133,8 @@ def _one(api: Api, served: Sequence[Resource], word: str, namespace: str) -> Fou
     return Found(Document(data, Source(title, ""), 0, Where(title)), pods)
 
 
-def _workload(found: Found, catalog: Any, namespace: str) -> Workload:
-    read = reading.read([found.document], catalog, namespace)
+def _workload(found: Found, namespace: str, door: _Door) -> Workload:
+    read = door.read(found.document, namespace)
     if read.missing:
         raise InputError.of(read.missing)
     if not read.workloads:
@@ -103,7 +142,8 @@ def _workload(found: Found, catalog: Any, namespace: str) -> Workload:
         fault = Fault(f"there is no definition for {kind}", hint=reading.HINT, code="no-definition")
         raise InputError.of([fault])
     (workload,) = read.workloads
-    if workload.faults:
+    workload = door.referring(found.document, namespace, workload)
+    if workload.faults or workload.is_open:
         return workload
-    state = observed.state(found.document, workload, catalog, found.pods.pods)
+    state = observed.state(found.document, workload, door.catalog, found.pods.pods)
     return replace(workload, state=replace(state, unread=found.pods.unread))

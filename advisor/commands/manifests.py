@@ -12,6 +12,8 @@ from advisor import files
 from advisor.commands import definitions, exits, selector, terminal
 from advisor.commands.given import Manifests, Output
 from advisor.definitions.reading import Reading, read
+from advisor.definitions.references import InCluster
+from advisor.definitions.variants import Again
 from advisor.errors import Fault, Faults, InputError, Where
 from advisor.files import Document, Source
 from advisor.workload import Note, Workload
@@ -25,6 +27,7 @@ class Asked:
     """The workloads in question in their order, and what else the input held.
 
     missing  objects with pods inside for which there is no definition
+    again    reads the sound ones again, with what a cluster holds of the objects that they refer to
     """
 
     workloads: tuple[Workload, ...]
@@ -32,6 +35,7 @@ class Asked:
     missing: tuple[Fault, ...]
     notes: tuple[Note, ...]
     warnings: tuple[Fault, ...]
+    again: Again = lambda held: ()
 
     @property
     def codes(self) -> list[int]:
@@ -56,13 +60,21 @@ def asked(found: Sequence[Document], given: Manifests, namespace: str) -> Asked:
     """Raises InputError for documents that are no objects, and where no workload is chosen."""
     chosen = selector.parse(given.selector)
     catalog = definitions.catalog(given.definition)
-    reading = read(found, catalog, given.namespace or namespace, documents(given.beside) if given.beside else ())
+    further = documents(given.beside) if given.beside else ()
+    reading = read(found, catalog, given.namespace or namespace, further)
     workloads = tuple(workload for workload in reading.workloads if chosen.matches(workload.labels))
+    sound = [place for place, one in enumerate(reading.workloads) if chosen.matches(one.labels) and not one.faults]
+
+    def again(held: InCluster) -> Sequence[Workload]:
+        read_with = read(found, catalog, given.namespace or namespace, further, held).workloads
+        return tuple(read_with[place] for place in sound)
+
     if reading.workloads and not workloads:
         raise InputError(f"none of the workloads ({len(reading.workloads)}) has the labels {chosen}")
     if not workloads and not reading.missing:
         reading = replace(reading, missing=(_nothing(given, reading),))
-    return Asked(workloads, reading.passed_over, reading.missing, reading.notes, definitions.warnings(catalog))
+    warnings = definitions.warnings(catalog)
+    return Asked(workloads, reading.passed_over, reading.missing, reading.notes, warnings, again)
 
 
 def _nothing(given: Manifests, reading: Reading) -> Fault:
@@ -122,13 +134,34 @@ def say(found: Asked, output: Output) -> None:
     terminal.say([Fault(text) for text in _notes(found, output)], severity="note", no_color=output.no_color)
 
 
+def say_of_clusters(workloads: Sequence[Workload], output: Output) -> None:
+    """On stderr: what a manifest says and can hardly mean, with the objects that clusters have."""
+    found: dict[Fault, list[str]] = {}
+    for workload in workloads:
+        for name, one in workload.variants.items():
+            for fault in set(_of(one)) - set(_of(workload)):
+                found.setdefault(fault, []).append(name)
+    terminal.say(
+        [
+            replace(fault, message=f"{', '.join(names)}: {fault.message}")
+            for fault, names in sorted(found.items(), key=str)
+        ],
+        severity="warning",
+        no_color=output.no_color,
+    )
+
+
 def _warnings(found: Asked) -> Iterator[Fault]:
     """What a manifest says and can hardly mean."""
     for workload in found.sound:
-        for note in workload.notes:
-            if note.warns:
-                about = f"{workload.title}, {note.path}" if note.path else workload.title
-                yield Fault(f"{about}: {note.text}", where=workload.source)
+        yield from _of(workload)
+
+
+def _of(workload: Workload) -> Iterator[Fault]:
+    for note in workload.notes:
+        if note.warns:
+            about = f"{workload.title}, {note.path}" if note.path else workload.title
+            yield Fault(f"{about}: {note.text}", where=workload.source)
 
 
 def _notes(found: Asked, output: Output) -> Iterator[str]:

@@ -13,7 +13,7 @@ from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
 from advisor.commands.manifests import Asked
 from advisor.commands.watch import Look, Watch
-from advisor.definitions import reading
+from advisor.definitions import reading, variants
 from advisor.errors import Fault, InputError
 from advisor.kube import beside
 from advisor.question import Policy
@@ -34,6 +34,7 @@ def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output
         return _nothing_asked(asked, output)
     look = watch.until_placed()
     say(watch, look.clusters, output)
+    manifests.say_of_clusters(look.workloads, output)
     return printed(look, asked, output)
 
 
@@ -48,9 +49,9 @@ def watching(asking: Manifests, looking: Clusters, choosing: Choosing, output: O
     if not asked.sound:
         return None, asked
     accelerators = definitions.accelerators()
-    sources = planned.sources(accelerators)
+    sources = planned.sources(accelerators, variants.sought(asked.sound))
     brought = beside.brought(reading.members(documents), asking.namespace or planned.namespace)
-    return Watch(asked.sound, brought, planned, sources, choosing, accelerators, output.no_color), asked
+    return Watch(asked.sound, asked.again, brought, planned, sources, choosing, accelerators, output.no_color), asked
 
 
 def say(watch: Watch, clusters: Sequence[ClusterSnapshot], output: Output) -> None:

@@ -33,6 +33,7 @@ def run(path: str) -> Result:
         assume_namespaces=planned.assume_namespaces,
         max_age=config.max_age,
         expiry=config.expiry,
+        referred=definitions.referred(),
     )
     logs.begin(config.log_level)
     serving.serve(config, sources, rules, find)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from advisor.cluster import ClusterSnapshot
@@ -12,6 +12,7 @@ from advisor.errors import Fault
 from advisor.kube import recorded, recording
 from advisor.kube.collect import collect
 from advisor.kube.conversation import Needs
+from advisor.workload import Reference
 
 STDOUT = ("", "-")
 NOTHING = ("cluster", "nodes", "pods")
@@ -24,10 +25,11 @@ def run(looking: Clusters, namespaces: tuple[str, ...], path: str, output: Outpu
     if output.verbose:
         terminal.note(planned.origin, no_color=output.no_color)
     accelerators = definitions.accelerators()
-    sources = planned.sources(accelerators)
+    sources = planned.sources(accelerators, definitions.referred())
     names = [source.name for source in sources]
+    needs = Needs(namespaces or None, references=tuple(_referred(namespaces)))
     with progress.reading(names, no_color=output.no_color) as advance:
-        clusters = collect(sources, Needs(namespaces or None), accelerators, advance)
+        clusters = collect(sources, needs, accelerators, advance)
     unread = [cluster for cluster in clusters if any(cluster.gap(what) for what in NOTHING)]
     _say(clusters, len(clusters) - len(unread), output)
     code = exits.CANNOT_TELL if unread else exits.PLACED
@@ -37,6 +39,12 @@ def run(looking: Clusters, namespaces: tuple[str, ...], path: str, output: Outpu
         return Result(recording.encode(clusters).decode(), code)
     recorded.write(Path(path).expanduser(), clusters)
     return Result("", code)
+
+
+def _referred(namespaces: Sequence[str]) -> Iterator[Reference]:
+    """All objects to which a workload may refer, of these namespaces; of all of them where none is named."""
+    for kind in definitions.referred():
+        yield from (kind.within(namespace) for namespace in namespaces or ("",))
 
 
 def _say(clusters: Sequence[ClusterSnapshot], read: int, output: Output) -> None:

@@ -13,9 +13,11 @@ from advisor.cluster import ClusterSnapshot
 from advisor.commands import exits, fleet, progress, terminal
 from advisor.commands.fleet import Fleet
 from advisor.commands.given import Choosing
+from advisor.definitions import variants
+from advisor.definitions.variants import Again
 from advisor.errors import InputError
 from advisor.kube.beside import laid_over
-from advisor.kube.collect import Live, Source, collect
+from advisor.kube.collect import Live, Source, collect, supplemented
 from advisor.kube.conversation import Needs
 from advisor.question import Policy, Question
 from advisor.verdict import FULL, REDUCED, UNKNOWN, Answer, Report
@@ -27,10 +29,11 @@ PAUSE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at the clusters, and the answer that it led to."""
+    """One look at the clusters, and the answer that it led to; the workloads as these clusters would make them."""
 
     clusters: tuple[ClusterSnapshot, ...]
     report: Report
+    workloads: tuple[Workload, ...] = ()
 
     @property
     def code(self) -> int:
@@ -51,10 +54,12 @@ def exit_code(answer: Answer) -> int:
 class Watch:
     """The same question to the same clusters, as often as it is asked.
 
-    `brought`: objects beside the workloads in the manifests, which the clusters will have then.
+    `brought`: objects beside the workloads in the manifests, which the clusters will have then. `again`: reads the
+    workloads with what a cluster holds of the objects that they refer to.
     """
 
     workloads: tuple[Workload, ...]
+    again: Again
     brought: ClusterSnapshot
     planned: Fleet
     sources: tuple[Source, ...]
@@ -77,18 +82,19 @@ class Watch:
 
     def look(self) -> Look:
         clusters, question = self.ask()
-        return Look(clusters, advise(question))
+        return Look(clusters, advise(question), question.workloads)
 
     def ask(self) -> tuple[tuple[ClusterSnapshot, ...], Question]:
         """The clusters as they are read now, and the question to them."""
         names = [source.name for source in self.sources]
         with progress.reading(names, no_color=self.no_color) as advance:
             clusters = collect(self.sources, _needs(self.workloads), self.accelerators, advance)
+            clusters, workloads = self._looked_up(clusters)
         as_of = self._as_of(clusters)
         if self._max_age:
             clusters = tuple(fleet.with_stale_as_unknown(one, as_of, self._max_age) for one in clusters)
         question = Question(
-            workloads=self.workloads,
+            workloads=workloads,
             clusters=tuple(laid_over(one, self.brought) for one in clusters),
             policy=self.policy,
             as_of=as_of,
@@ -96,6 +102,19 @@ class Watch:
             assume_namespaces=self.planned.assume_namespaces,
         )
         return clusters, question
+
+    def _looked_up(
+        self, clusters: tuple[ClusterSnapshot, ...]
+    ) -> tuple[tuple[ClusterSnapshot, ...], tuple[Workload, ...]]:
+        """The workloads as each cluster would make them; what was found may refer to something else."""
+        asked = set(variants.sought(self.workloads))
+        workloads = variants.on_clusters(self.workloads, self.again, clusters)
+        while further := tuple(one for one in variants.sought(workloads) if one not in asked):
+            found = collect(self.sources, Needs(references=further, alone=True), self.accelerators)
+            clusters = tuple(supplemented(one, more) for one, more in zip(clusters, found, strict=True))
+            workloads = variants.on_clusters(self.workloads, self.again, clusters)
+            asked |= {*further}
+        return clusters, workloads
 
     @property
     def policy(self) -> Policy:
@@ -135,7 +154,9 @@ def _state(answer: Answer) -> str:
 
 def _needs(workloads: Sequence[Workload]) -> Needs:
     templates = [role.template for workload in workloads for role in workload.roles]
+    references = variants.sought(workloads)
     return Needs(
         namespaces=tuple(sorted({workload.namespace for workload in workloads})),
-        volumes=any(template.volume_claims for template in templates),
+        volumes=bool(references) or any(template.volume_claims for template in templates),
+        references=references,
     )

@@ -41,6 +41,7 @@ def run(path: str, asking: Manifests, looking: Clusters, choosing: Choosing, out
         return Result("", exits.worst(asked.codes))
     clusters, question = watch.ask()
     place.say(watch, clusters, output)
+    manifests.say_of_clusters(question.workloads, output)
     question = replace(question, workloads=_copied(question, scenario))
     asked = replace(asked, workloads=question.workloads)
     with scenario.document.faults():
@@ -60,6 +61,7 @@ def place_otherwise(
         return Result("", exits.worst(asked.codes))
     clusters, question = watch.ask()
     place.say(watch, clusters, output)
+    manifests.say_of_clusters(question.workloads, output)
     return answered(question, clusters, (step,), replace(asked, workloads=asked.sound), output)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path as FilePath
 
 from advisor.definitions import layers, versions
@@ -87,6 +87,14 @@ class Catalog:
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong with the definitions that were left out."""
         return tuple(fault for layer in self.layers for fault in layer.faults)
+
+    @cached_property
+    def made(self) -> frozenset[tuple[str, str]]:
+        """(group, kind) of what controllers of the known kinds create, on the way to pods or beside them."""
+        structures = [entry.definition.structure for entry in self.entries]
+        kinds = [component.kind for structure in structures for component in structure.child_components]
+        kinds += [kind for structure in structures for kind in structure.additional_child_kinds]
+        return frozenset((kind.group, kind.kind) for kind in kinds if kind)
 
     def find(self, api_version: str, kind: str) -> Found | None:
         """The definition for objects of this kind; None when no version of it is known.

@@ -95,7 +95,7 @@ class Rule(_Model):
     at        a path; every place at which it points is looked at
     required  something must stand there
     is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are,
-              `resources` are {requests, limits} of a container
+              `resources` are {requests, limits} of a container, `pod` is a part of a pod's spec
     must      a condition on what stands there, not asked where nothing does
     says      what is wrong when something required is missing or the condition is false
     hint      what to do about it
@@ -107,7 +107,9 @@ class Rule(_Model):
 
     at: Jq
     required: bool = False
-    is_: Literal["mapping", "list", "text", "flag", "template", "resources"] | None = Field(default=None, alias="is")
+    is_: Literal["mapping", "list", "text", "flag", "template", "resources", "pod"] | None = Field(
+        default=None, alias="is"
+    )
     must: Jq | None = None
     says: str = ""
     hint: str = ""

@@ -32,7 +32,7 @@ from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
-from advisor.definitions.references import NOTHING_LOOKED_UP, Held, Known, Referred
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster, Known, Referred
 from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
@@ -62,7 +62,7 @@ def read(
     catalog: Catalog,
     namespace: str = "default",
     further: Sequence[Document] = (),
-    in_cluster: Held = NOTHING_LOOKED_UP,
+    in_cluster: InCluster = NOTHING_LOOKED_UP,
 ) -> Reading:
     """`further`: objects of other files, which are only looked at where a workload refers to them; `in_cluster`: what
     one cluster has of those.
@@ -349,9 +349,10 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     for path, value in (place for text in spec.counts for place in places(text)):
         with faults.collect(*path):
             _whole_count(value)
-    for path, value in (place for rule in spec.rules if rule.is_ == "resources" for place in places(rule.at)):
-        with faults.collect(*path):
-            shapes.check(value if isinstance(value, dict) else {}, shapes.RESOURCES)
+    for rule in spec.rules:
+        for path, value in places(rule.at) if rule.is_ in rules.SHAPES else ():
+            with faults.collect(*path):
+                shapes.check(value if isinstance(value, dict) else {}, rules.SHAPES[rule.is_ or ""])
 
 
 def _templates(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[Any, bool]]]:

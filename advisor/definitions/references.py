@@ -20,9 +20,19 @@ from advisor.workload import Missing, Note
 from advisor.workload import Reference as Wanted
 
 Object = Mapping[str, Any]
-Held = Mapping[Wanted, Sequence[Object]]
-"""What a cluster has of what was looked up there; what is not a key was not looked up."""
-NOTHING_LOOKED_UP: Held = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one cluster has of something that was looked up there. `whole`: there surely is nothing else."""
+
+    objects: Sequence[Object] = ()
+    whole: bool = True
+
+
+InCluster = Mapping[Wanted, Held]
+"""By references that name their namespace; what is no key was not looked up."""
+NOTHING_LOOKED_UP: InCluster = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class Known:
 
     documents: Mapping[tuple[str, str], Sequence[Document]] = field(default_factory=dict)
     namespace: str = "default"
-    in_cluster: Held = field(default_factory=dict)
+    in_cluster: InCluster = field(default_factory=dict)
 
     def in_files(self, wanted: Wanted, namespace: str) -> list[Document]:
         """What the files have of it, for an object in that namespace; of equal names the last one."""
@@ -51,7 +61,7 @@ class Known:
         return stated in ("", namespace)
 
 
-def known(documents: Iterable[Document], namespace: str, in_cluster: Held = NOTHING_LOOKED_UP) -> Known:
+def known(documents: Iterable[Document], namespace: str, in_cluster: InCluster = NOTHING_LOOKED_UP) -> Known:
     """The objects of files; what is no object is left out."""
     found: dict[tuple[str, str], list[Document]] = {}
     for document in documents:
@@ -141,11 +151,14 @@ class _Look:
         return [_One(_normal(document.data), str(document.where), one) for document in found]
 
     def in_cluster(self, one: _Sought) -> list[_One]:
-        return [_One(_normal(data), "", one) for data in self.known.in_cluster.get(one.wanted, ())]
+        return [_One(_normal(data), "", one) for data in self._held(one).objects]
 
     def is_settled(self, one: _Sought) -> bool:
-        """Was the cluster asked?"""
-        return one.wanted in self.known.in_cluster
+        """Is all known that the cluster has of it?"""
+        return self._held(one).whole
+
+    def _held(self, one: _Sought) -> Held:
+        return self.known.in_cluster.get(one.wanted.within(self.namespace), Held(whole=False))
 
     def lacks(self, *sought: _Sought) -> tuple[Missing, ...]:
         """None of these was found; that is worth a word where it is needed, or where it may yet be somewhere."""

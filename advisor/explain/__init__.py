@@ -4,5 +4,6 @@ from advisor.explain.choice import choose, rank
 from advisor.explain.counts import Case, eligible, heaviest, reasons
 from advisor.explain.nearest import changes
 from advisor.explain.sentences import tell
+from advisor.explain.shown import shown
 
-__all__ = ["Case", "changes", "choose", "eligible", "heaviest", "rank", "reasons", "tell"]
+__all__ = ["Case", "changes", "choose", "eligible", "heaviest", "rank", "reasons", "shown", "tell"]

@@ -73,7 +73,7 @@ def examine(
             *volumes.refusals(pods, cluster),
         ),
         doubts=(
-            *references.doubts(workload),
+            *references.doubts(workload, cluster),
             *unmodelled.doubts(workload, cluster, assume),
             *limits.doubts(workload, cluster),
             *quota.doubts(workload, present, cluster),

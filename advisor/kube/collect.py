@@ -10,12 +10,23 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot, Gap
+from advisor.cluster import ClusterSnapshot, Gap, Looked
 from advisor.errors import InputError
 from advisor.kube import decode, kinds
 from advisor.kube.ahead import ahead
 from advisor.kube.client import Access, Api
-from advisor.kube.conversation import Done, Event, Groups, Missed, Needs, Part, Version, conversation, nodes_again
+from advisor.kube.conversation import (
+    Done,
+    Event,
+    Found,
+    Groups,
+    Missed,
+    Needs,
+    Part,
+    Version,
+    conversation,
+    nodes_again,
+)
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import INVALID, ApiError
 from advisor.kube.kinds import Kind
@@ -69,6 +80,7 @@ class _Reading:
         self._gaps: dict[str, Gap] = {}
         self._done: set[Kind] = set()
         self._counts: dict[Kind, int] = {}
+        self._looked_up: list[Looked] = []
 
     def converse(self, access: Access, deadline: Deadline) -> None:
         """Raises ApiError when the server, or the time, gives out."""
@@ -94,6 +106,8 @@ class _Reading:
                 self._gaps[gap.what] = gap
             case Done(kind):
                 self._done.add(kind)
+            case Found(looked):
+                self._looked_up.append(looked)
 
     def _fold(self, part: Part) -> None:
         kind, page = part.kind, part.page
@@ -115,7 +129,9 @@ class _Reading:
         for kind in self._needs.kinds:
             if kind not in self._done:
                 self._gaps.setdefault(kind.plural, Gap(kind.plural, error.cause, error.text))
-        if not self._done.issuperset(ESSENTIAL):
+        for reference in self._needs.references[len(self._looked_up) :]:
+            self._gaps.setdefault(reference.type, Gap(reference.type, error.cause, error.text))
+        if not self._needs.alone and not self._done.issuperset(ESSENTIAL):
             self._gaps = {CLUSTER: Gap(CLUSTER, error.cause, error.text)}
 
     def snapshot(self) -> ClusterSnapshot:
@@ -129,8 +145,19 @@ class _Reading:
             api_groups=frozenset(self._groups.preferred) if self._groups else None,
             api_versions=self._groups.versions if self._groups else None,
             scope=self._needs.namespaces,
+            looked_up=tuple(self._looked_up),
             gaps=gaps,
         )
+
+
+def supplemented(cluster: ClusterSnapshot, more: ClusterSnapshot) -> ClusterSnapshot:
+    """With what was looked up of it later."""
+    known = {gap.what for gap in cluster.gaps}
+    return replace(
+        cluster,
+        looked_up=tuple(dict.fromkeys((*cluster.looked_up, *more.looked_up))),
+        gaps=(*cluster.gaps, *(gap for gap in more.gaps if gap.what not in known)),
+    )
 
 
 def _opened(access: Access, deadline: Deadline) -> Iterator[Api]:

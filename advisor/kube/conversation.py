@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from advisor.cluster import Gap
+from advisor.cluster import Gap, Looked
 from advisor.kube import kinds, wire
 from advisor.kube.answer import promised
 from advisor.kube.failure import NOT_FOUND, OF_THE_KIND, ApiError
 from advisor.kube.kinds import Kind
+from advisor.kube.lookup import looked_up
 from advisor.kube.paging import Page, Reader, pages
+from advisor.workload import Reference
 
 UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
 SHORT_LISTS = (
@@ -30,13 +32,24 @@ class Needs:
 
     namespaces  those whose quotas, limits, queues and claims matter; None: all
     volumes     does some pod use a PersistentVolumeClaim?
+    references  other objects that workloads depend on, each with its namespace; without a name, all of the kind
+    alone       nothing but the references
     """
 
     namespaces: tuple[str, ...] | None = None
     volumes: bool = True
+    references: tuple[Reference, ...] = ()
+    alone: bool = False
+
+    @property
+    def types(self) -> frozenset[tuple[str, str]]:
+        """Group and kind of what is referred to."""
+        return frozenset((one.group, one.kind) for one in self.references)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
+        if self.alone:
+            return ()
         return (kinds.NODE, kinds.POD, *SHORT_LISTS, *(VOLUMES if self.volumes else ()))
 
 
@@ -74,13 +87,21 @@ class Missed:
     gap: Gap
 
 
-Event = Version | Groups | Part | Done | Missed
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is of something that workloads depend on."""
+
+    looked: Looked
+
+
+Event = Version | Groups | Part | Done | Missed | Found
 
 
 def conversation(api: Reader, needs: Needs) -> Iterator[Event]:
     """Everything that is needed, as it arrives. Raises ApiError for what makes further questions pointless."""
-    yield from _version(api)
-    groups = _groups(api)
+    if not needs.alone:
+        yield from _version(api)
+    groups = None if needs.alone else _groups(api)
     if groups:
         yield groups
     for kind in needs.kinds:
@@ -94,6 +115,8 @@ def conversation(api: Reader, needs: Needs) -> Iterator[Event]:
                 return
         else:
             yield Done(kind)
+    for found in looked_up(api, needs.references):
+        yield Found(found) if isinstance(found, Looked) else Missed(found)
 
 
 def nodes_again(api: Reader) -> Iterator[Event]:

@@ -6,16 +6,16 @@ groups only those are known that have an object in it. The notes of the snapshot
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot, Gap
+from advisor.cluster import ClusterSnapshot, Gap, Looked
 from advisor.errors import Fault, InputError
-from advisor.kube import decode, kinds
+from advisor.kube import decode, kinds, lookup
 from advisor.kube.failure import NOT_FOUND
 from advisor.kube.kinds import Kind
 from advisor.kube.summarise import Summary
@@ -35,10 +35,15 @@ class _Definition(msgspec.Struct):
 
 
 class Recording:
-    """Takes the objects of one cluster in any order, and each only once, however many files repeat it."""
+    """Takes the objects of one cluster in any order, and each only once, however many files repeat it.
 
-    def __init__(self, accelerators: Accelerators) -> None:
+    `referred`: groups and kinds of objects that workloads depend on.
+    """
+
+    def __init__(self, accelerators: Accelerators, referred: Collection[tuple[str, str]] = ()) -> None:
         self.objects = 0
+        self._referred = referred
+        self._looked_up: dict[tuple[str, str], list[str]] = {}
         self._summary = Summary(accelerators)
         self._seen: set[tuple[str, str]] = set()
         self._groups: set[str] = set()
@@ -67,6 +72,9 @@ class Recording:
         kind = kinds.known(group, head.kind)
         if kind:
             self._add(kind, decode.one(kind, text.body))
+        elif (group, head.kind) in self._referred:
+            found = {"apiVersion": head.api_version, "kind": head.kind, **decode.plain(dict[str, Any], text.body)}
+            self._looked_up.setdefault((group, head.kind), []).append(lookup.kept(found))
 
     def _add(self, kind: Kind, found: Any) -> None:
         identity = kind.name, found.metadata.title
@@ -90,6 +98,10 @@ class Recording:
             name,
             taken_at,
             api_groups=frozenset(self._groups - {""}),
+            looked_up=tuple(
+                Looked(group, kind, objects=tuple(found), whole=False)
+                for (group, kind), found in sorted(self._looked_up.items())
+            ),
             gaps=() if self._summary.begun(kinds.NODE) else (NO_NODES,),
             notes=tuple(self._notes()),
         )

@@ -7,7 +7,7 @@ no newer than that. A copied file may look younger than it is, which the snapsho
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ class Recorded:
     labels: Labels = ()
 
     def read(self, needs: Needs, accelerators: Accelerators, progress: Progress) -> ClusterSnapshot:
-        found = _only(read(self.path, accelerators), self.name, self.path)
+        found = _only(read(self.path, accelerators, needs.types), self.name, self.path)
         progress(self.name, "nodes", len(found.nodes))
         return replace(found, name=self.name, labels=self.labels)
 
@@ -57,10 +57,15 @@ def named(argument: str) -> tuple[str, Path]:
     return name, Path(path).expanduser()
 
 
-def read(path: Path, accelerators: Accelerators) -> tuple[ClusterSnapshot, ...]:
-    """The clusters in a file, or the one that the files of a folder record. Raises InputError, every fault placed."""
+def read(
+    path: Path, accelerators: Accelerators, referred: Collection[tuple[str, str]] = ()
+) -> tuple[ClusterSnapshot, ...]:
+    """The clusters in a file, or the one that the files of a folder record. Raises InputError, every fault placed.
+
+    `referred`: groups and kinds of objects that workloads depend on, of what kubectl printed.
+    """
     sources = _files(path)
-    kubectl = Recording(accelerators)
+    kubectl = Recording(accelerators, referred)
     ours: list[ClusterSnapshot] = []
     for text in _texts(sources):
         if _is_ours(text):

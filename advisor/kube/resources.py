@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from advisor.errors import InputError
 from advisor.kube import wire
 from advisor.kube.answer import promised
-from advisor.kube.client import Api
+from advisor.kube.paging import Reader
 
 _FORM = "application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
 ACCEPT = ",".join(_FORM.format(version=version) for version in ("v2", "v2beta1"))
@@ -44,12 +44,12 @@ class Resource:
         return f"{root}{scope}/{self.plural}" + (f"/{name}" if name else "")
 
 
-def served(api: Api) -> tuple[Resource, ...]:
+def served(api: Reader) -> tuple[Resource, ...]:
     """All of them; of a group's versions the preferred one first. Raises ApiError."""
     return tuple(resource for path in ("/api", "/apis") for resource in _of(api, path))
 
 
-def _of(api: Api, path: str) -> Iterator[Resource]:
+def _of(api: Reader, path: str) -> Iterator[Resource]:
     body = api.read(path, "list API resources", accept=ACCEPT)
     for group in promised(wire.Discovery, body, api.host).items or ():
         for version in group.versions or ():

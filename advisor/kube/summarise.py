@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot, Gap, VolumeClaim, release
+from advisor.cluster import ClusterSnapshot, Gap, Looked, VolumeClaim, release
 from advisor.kube import admission, kinds, wire
 from advisor.kube.failure import NOT_FOUND
 from advisor.kube.kinds import Kind
@@ -96,6 +96,7 @@ class Summary:
         api_groups: frozenset[str] | None = None,
         api_versions: frozenset[str] | None = None,
         scope: tuple[str, ...] | None = None,
+        looked_up: tuple[Looked, ...] = (),
         gaps: tuple[Gap, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> ClusterSnapshot:
@@ -122,6 +123,7 @@ class Summary:
             api_versions=api_versions,
             version=version,
             scope=scope,
+            looked_up=looked_up,
             gaps=_with(gaps, unknown),
             notes=notes,
             uids=self._uids(),

@@ -374,7 +374,7 @@ class DiscoveredVersion(Struct, gc=False):
     resources: list[DiscoveredResource] | None = None
 
 
-class Titled(Struct, gc=False):
+class Titled(Struct, gc=False, frozen=True):
     name: str = ""
 
 

@@ -18,29 +18,26 @@ Sizes = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
-    """The pods still to come, as roles of that size; `unsure`: others go, and nobody can tell what room they leave."""
+class Joining:
+    """The pods still to come, in each cluster; None where there are none. `unsure`: nobody knows what room there is."""
 
-    roles: tuple[Role, ...] = ()
+    workload: Workload | None
     unsure: bool = False
 
-    def of(self, workload: Workload) -> Workload:
-        """The workload with these pods alone, all of which are wanted together where it is a gang."""
-        together = (GangGroup(1, {role.name: role.replicas for role in self.roles}),) if workload.groups else ()
-        return replace(workload, roles=self.roles, groups=together, min_available=None)
+
+def has_pods(workload: Workload) -> bool:
+    """Does it have pods in any cluster, or may it?"""
+    return any(bool(one.pods) or not _is_known(one) for one in _everywhere(workload).values())
 
 
 def adds(old: Workload, new: Workload) -> bool:
-    """Are there more pods of some role, or others than before?"""
-    before = _by_name(old)
-    return any(role.replicas > _kept(before.get(role.name), role) for role in new.roles)
+    """Are there more pods of some role, or others than before, in any cluster?"""
+    return any(_adds(old.on(name), one) for name, one in _everywhere(new).items())
 
 
-def growth(old: Workload, new: Workload) -> dict[str, int]:
-    """Role → pods more than before, or fewer (less than zero)."""
-    sizes = Counter({role.name: role.replicas for role in new.roles})
-    sizes.subtract({role.name: role.replicas for role in old.roles})
-    return {role: pods for role, pods in sizes.items() if pods}
+def runs(old: Workload, due: Sizes) -> bool:
+    """Is any of its pods taken to be there, or may it be?"""
+    return any(not _is_known(one) or any(there(one, due).values()) for one in _everywhere(old).values())
 
 
 def there(old: Workload, due: Sizes) -> dict[str, int]:
@@ -48,8 +45,37 @@ def there(old: Workload, due: Sizes) -> dict[str, int]:
     return {role.name: max(0, role.replicas - due.get(role.name, 0)) for role in old.roles}
 
 
-def coming(old: Workload, new: Workload, running: Sizes) -> Coming:
-    """What is still to come of `new` where these pods of `old` run.
+def growth(old: Workload, new: Workload) -> dict[str, int]:
+    """Role → pods more than before, or fewer (less than zero), as far as that is known."""
+    if not (_is_known(old) and _is_known(new)):
+        return {}
+    sizes = Counter({role.name: role.replicas for role in new.roles})
+    sizes.subtract({role.name: role.replicas for role in old.roles})
+    return {role: pods for role, pods in sizes.items() if pods}
+
+
+def joining(old: Workload, new: Workload, due: Sizes) -> Joining:
+    """What is still to come of `new`, where `due` pods of `old` were."""
+    found = {name: _joining(old.on(name), one, due) for name, one in _everywhere(new).items()}
+    more = {name: one.workload or _empty(new.on(name)) for name, one in found.items()}
+    if not any(one.workload for one in found.values()):
+        return Joining(None)
+    whole = replace(new, variants=more) if new.variants else more[""]
+    return Joining(whole, any(one.unsure for one in found.values()))
+
+
+def _joining(old: Workload, new: Workload, due: Sizes) -> Joining:
+    if not (_is_known(old) and _is_known(new)):
+        return Joining(new, unsure=_is_known(new))
+    roles, unsure = _coming(old, new, there(old, due))
+    if not roles:
+        return Joining(None)
+    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
+    return Joining(replace(new, roles=roles, groups=together, min_available=None), unsure)
+
+
+def _coming(old: Workload, new: Workload, running: Sizes) -> tuple[tuple[Role, ...], bool]:
+    """Roles of those that are still to come; with them, are they to be in the place of others?
 
     Pods that go leave their room to as many of the same that come, whatever the roles are called. What room there is
     for others once all pods of a role go is not known.
@@ -65,7 +91,7 @@ def coming(old: Workload, new: Workload, running: Sizes) -> Coming:
         if size > 0:
             roles.append(replace(role, replicas=size, minimum=size, maximum=None))
     gone = going.has(role for role in old.roles if role.name not in stays)
-    return Coming(tuple(roles), gone and any(role.name not in stays for role in roles))
+    return tuple(roles), gone and any(role.name not in stays for role in roles)
 
 
 class _Going:
@@ -94,6 +120,26 @@ class _Going:
             self._kinds.append(kind)
             self._left.append(0)
         return self._kinds.index(kind)
+
+
+def _everywhere(workload: Workload) -> Mapping[str, Workload]:
+    """What it is in every cluster; the same in all of them (""), where that hangs on nothing of theirs."""
+    return workload.variants or {"": workload}
+
+
+def _is_known(workload: Workload) -> bool:
+    return not (workload.is_open or workload.faults)
+
+
+def _empty(workload: Workload) -> Workload:
+    return replace(workload, roles=(), groups=(), min_available=None)
+
+
+def _adds(old: Workload, new: Workload) -> bool:
+    if not (_is_known(old) and _is_known(new)):
+        return True
+    before = _by_name(old)
+    return any(role.replicas > _kept(before.get(role.name), role) for role in new.roles)
 
 
 def _by_name(workload: Workload) -> dict[str, Role]:

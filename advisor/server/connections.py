@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, ClassVar
 
-from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from advisor.server import bodies
@@ -24,14 +23,18 @@ AT_ONCE = 256
 ALIVE = "/healthz"
 """Answered whatever else is going on."""
 
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+"""Of ASGI; the first is the scope of a request."""
 
 
 def limited(answer: Application, most: int = AT_ONCE) -> Application:
     """The application, busy with so many requests at most."""
     busy = 0
 
-    async def application(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def application(scope: Message, receive: Receive, send: Send) -> None:
         nonlocal busy
         if busy >= most and scope.get("path") != ALIVE:
             await bodies.error(503, f"{most} requests are being answered; try again")(scope, receive, send)

@@ -7,7 +7,7 @@ one thread; `reservations` is a value that anybody may look at.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -38,12 +38,15 @@ from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import NOTHING_HELD, Held
 from advisor.trial import Trial
 from advisor.verdict import Placement
-from advisor.workload import Workload
+from advisor.workload import Reference, Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What stays the same from one decision to the next; times are seconds."""
+    """What stays the same from one decision to the next; times are seconds.
+
+    `referred`: kinds of objects to which workloads refer, read with every snapshot.
+    """
 
     catalog: Catalog
     accelerators: Accelerators
@@ -53,6 +56,7 @@ class Rules:
     assume_namespaces: frozenset[str] = frozenset()
     max_age: float = 60.0
     expiry: float = 300.0
+    referred: tuple[Reference, ...] = ()
 
 
 class Ticket:
@@ -145,11 +149,11 @@ class Desk:
         """
         now = self.look()
         own, changes = self.reservations.of(request.key), request.operation == UPDATE
-        held = Held(own.due, room=True, begun=own.begun) if own and changes else NOTHING_HELD
+        held = Held(own.due, own.begun, own.cluster) if own and changes else NOTHING_HELD
         standing = self.reservations if request.subresource else self.reservations.without(request.key)
         asking = _Asking(self, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket)
         strictness = self._rules.strictness if enforced else None
-        decision = review(request, self._rules.catalog, asking.ask, strictness, held)
+        decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
@@ -179,7 +183,7 @@ class Desk:
         )
 
     def advice(self, workload: Workload, question: Question, ticket: Ticket) -> Advice:
-        trials = {cluster.name: Trial(workload, cluster, question) for cluster in question.clusters}
+        trials = {one.name: Trial(workload.on(one.name), one, question) for one in question.clusters}
         answer = explain.tell(decide(workload, trials, question, _Awaited(self._memo, ticket)))
         return Advice(answer, trials[answer.choice.cluster] if answer.choice else None)
 
@@ -193,10 +197,14 @@ class Desk:
 
     def whereabouts(self, workload: Workload) -> frozenset[str]:
         """Clusters where its pods are, or where none surely are: those where pods are that look like them."""
-        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
-        there = {name: tuple(looks.among(pods.among(workload.namespace))) for name, pods in self._fleet.items()}
-        sure = frozenset(name for name, found in there.items() if any(map(looks.is_sure, found)))
+        there = {name: self._alike(workload.on(name), pods) for name, pods in self._fleet.items()}
+        sure = frozenset(name for name, found in there.items() if any(found))
         return sure or frozenset(name for name, found in there.items() if found)
+
+    def _alike(self, workload: Workload, pods: Appeared) -> list[bool]:
+        """For every kind of pods that look like the workload's: are they surely its own?"""
+        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
+        return list(map(looks.is_sure, looks.among(pods.among(workload.namespace))))
 
     def _charged(self, latest: Latest, holds: tuple[Hold, ...], now: datetime) -> ClusterSnapshot:
         stale = latest.stale(now, self._rules.max_age)
@@ -258,16 +266,19 @@ class _Asking:
     now: datetime
     ticket: Ticket
 
+    def clusters(self) -> tuple[ClusterSnapshot, ...]:
+        """As they would be without the pods of the object that are still to come."""
+        return tuple(map(self._without_own, self.desk.snapshots(self.standing, self.now)))
+
+    def _without_own(self, cluster: ClusterSnapshot) -> ClusterSnapshot:
+        own = self.own
+        counted = own and own.counted and own.cluster == self.desk.cluster(cluster.name)
+        return uncounted(cluster, own) if own and counted else cluster
+
     def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
         there = self.desk.whereabouts(workload) if additional else frozenset()
         home = there & self.home or there or self.home
-        clusters = [one for one in self._clusters() if not home or self.desk.cluster(one.name) in home]
-        question = self.desk.question((workload,), tuple(clusters), self.now, thorough=False)
+        clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
+        question = self.desk.question((workload,), clusters, self.now, thorough=False)
         return self.desk.advice(workload, question, self.ticket)
-
-    def _clusters(self) -> Iterator[ClusterSnapshot]:
-        """As they would be without the pods of the object that are still to come."""
-        for one in self.desk.snapshots(self.standing, self.now):
-            concerned = self.own and self.own.counted and self.own.cluster == self.desk.cluster(one.name)
-            yield uncounted(one, self.own) if self.own and concerned else one

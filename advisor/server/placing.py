@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor import files
@@ -10,14 +10,17 @@ from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot
 from advisor.commands import exits
 from advisor.commands.watch import exit_code
-from advisor.definitions import reading
+from advisor.definitions import reading, variants
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.reading import Reading
+from advisor.definitions.references import InCluster
+from advisor.definitions.variants import Again
 from advisor.errors import Fault, InputError
 from advisor.kube import beside
 from advisor.question import Question
 from advisor.render import json
 from advisor.server import size
+from advisor.workload import Workload
 
 MOST = 100
 """Workloads of one request; more would keep others waiting."""
@@ -29,6 +32,7 @@ class Manifest:
 
     reading: Reading
     brought: ClusterSnapshot
+    again: Again
 
 
 def manifest(body: bytes, catalog: Catalog, namespace: str) -> Manifest:
@@ -45,13 +49,18 @@ def manifest(body: bytes, catalog: Catalog, namespace: str) -> Manifest:
         faults = [Fault(f"holds {len(found.workloads)} workloads, {MOST} at most are answered at once")]
     if faults:
         raise InputError.of(faults)
-    return Manifest(found, beside.brought(reading.members(documents), namespace))
+
+    def again(held: InCluster) -> Sequence[Workload]:
+        return reading.read(documents, catalog, namespace, in_cluster=held).workloads
+
+    return Manifest(found, beside.brought(reading.members(documents), namespace), again)
 
 
 def report(asked: Manifest, question: Question) -> json.Tree:
     """`question`: that of the manifest's workloads, on clusters that know nothing of what it brings along."""
     clusters = tuple(beside.laid_over(cluster, asked.brought) for cluster in question.clusters)
-    found = advise(replace(question, clusters=clusters))
+    workloads = variants.on_clusters(question.workloads, asked.again, clusters)
+    found = advise(replace(question, workloads=workloads, clusters=clusters))
     code = exits.worst(map(exit_code, found.answers))
     return json.placement_report(found, code, asked.reading.passed_over, _notes(clusters))
 

@@ -15,7 +15,7 @@ from advisor.server import wording
 from advisor.server.config import Strictness
 from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
-from advisor.server.wanted import NOTHING_HELD, Held, Wanted, wanted
+from advisor.server.wanted import NOTHING_HELD, Clusters, Held, Wanted, wanted
 from advisor.trial import Trial
 from advisor.verdict import FULL, REDUCED, UNKNOWN, Answer
 from advisor.workload import Workload
@@ -58,13 +58,20 @@ class Decision:
 
 
 def review(
-    request: Request, catalog: Catalog, ask: Ask, enforced: Strictness | None, held: Held = NOTHING_HELD
+    request: Request,
+    catalog: Catalog,
+    ask: Ask,
+    enforced: Strictness | None,
+    held: Held = NOTHING_HELD,
+    clusters: Clusters = lambda: (),
 ) -> Decision:
-    """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed."""
+    """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed. `clusters`:
+    where objects are that others refer to.
+    """
     if request.operation == DELETE:
         return Decision(WAVED if request.subresource else FREED)
     try:
-        asked = wanted(request, catalog, held)
+        asked = wanted(request, catalog, held, clusters)
     except InputError as error:
         return unjudged(FAULTY, wording.faulty(error.faults), enforced)
     if asked.workload is None:

@@ -40,7 +40,7 @@ def serve(config: Config, sources: tuple[Source, ...], rules: Rules, find: Find 
     door = listener(config)
     metrics = Metrics()
     deciding, placing = ThreadPoolExecutor(1, "deciding"), ThreadPoolExecutor(1, "placing")
-    store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look))
+    store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look), rules.referred)
     desk = Desk(store, rules, now)
     looking = ThreadPoolExecutor(LOOKS, "looking")
     doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, looking, find, pair.fault, now)

@@ -20,6 +20,7 @@ from advisor.kube.conversation import Needs
 from advisor.kube.progress import silent
 from advisor.kube.summarise import nothing
 from advisor.render.ages import ESSENTIAL, duration
+from advisor.workload import Reference
 
 STALE = "stale"
 
@@ -75,7 +76,10 @@ class Snapshots(Protocol):
 
 
 class Store:
-    """Reads every source every `refresh` seconds. `changed` is called from the reading threads after every attempt."""
+    """Reads every source every `refresh` seconds. `changed` is called from the reading threads after every attempt.
+
+    `referred`: kinds of objects to which workloads refer, which are read, too.
+    """
 
     def __init__(
         self,
@@ -83,9 +87,11 @@ class Store:
         accelerators: Accelerators,
         refresh: float,
         changed: Callable[[], object] = lambda: None,
+        referred: Sequence[Reference] = (),
     ) -> None:
         self._sources = tuple(sources)
         self._accelerators = accelerators
+        self._needs = Needs(references=tuple(referred))
         self._refresh = refresh
         self._changed = changed
         self._lock = threading.Lock()
@@ -114,7 +120,7 @@ class Store:
 
     def _read(self, source: Source) -> ClusterSnapshot:
         try:
-            return source.read(Needs(), self._accelerators, silent)
+            return source.read(self._needs, self._accelerators, silent)
         except InputError as error:
             return nothing(source.name, (Gap(CLUSTER, "invalid", str(error.faults[0])),))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not end the thread without a word

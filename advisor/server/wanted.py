@@ -5,17 +5,21 @@ Children of an object that is asked about itself, subresources and updates that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import live, plain, reading
+from advisor.cluster import ClusterSnapshot
+from advisor.definitions import live, plain, reading, variants
 from advisor.definitions.catalog import Catalog
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import coming, size
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import PodTemplate, Workload
+
+Clusters = Callable[[], Sequence[ClusterSnapshot]]
 
 SYSTEM, ANYBODY = "system:", "system:anonymous"
 """What the names of components and of service accounts begin with, and the one of these that is nobody."""
@@ -49,62 +53,62 @@ NOTHING = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held for the object of a request.
+    """What is held for the object of a request on a `cluster`.
 
-    due    role → pods still to come, with `room` for some of them
+    due    role → pods still to come, with room for some of them
     begun  some of its pods have come, or exist
     """
 
     due: Mapping[str, int] = field(default_factory=dict)
-    room: bool = False
     begun: bool = False
+    cluster: str = ""
 
 
 NOTHING_HELD = Held()
 
 
-def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD) -> Wanted:
+def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, clusters: Clusters = lambda: ()) -> Wanted:
     """Raises InputError for an object that cannot be read.
 
     What is asked about are all pods that are still to come: those that the object will have, less those that it had and
-    that are not due any more, which are taken to be there.
+    that are not due any more, which are taken to be there. `clusters`: where objects are looked up to which it refers.
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
-    if held.room and _is_over(request.object, catalog):
+    if held.due and _is_over(request.object, catalog):
         return Wanted(ended=True)
     if _is_the_same(request) or _is_child(request, catalog):
         return NOTHING
-    new = _workload(request.object, request, catalog)
+    new = _workload(request.object, request, catalog, clusters)
     if new is None:
         return NOTHING
     if new.faults:
         raise InputError.of(new.faults)
-    if new.is_open:
-        return Wanted(new, additional=request.operation != CREATE, later=new.waits)
     if request.operation == CREATE:
-        return Wanted(new if new.pods else None, later=new.waits)
-    return _changed(_before(request, catalog), new, held)
+        return Wanted(new if coming.has_pods(new) else None, later=new.waits)
+    return _changed(_before(request, catalog, clusters), new, held)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
-    if not new.pods:
+    if not coming.has_pods(new):
         return Wanted(ended=True)
-    there = replace(new, there=True)
     if new.waits:
-        return Wanted(there if old is None or coming.adds(old, new) else None, later=True, ended=True)
+        return Wanted(_there(new) if old is None or coming.adds(old, new) else None, later=True, ended=True)
     if old is None:
-        return Wanted(there, additional=True, unsure=True)
+        return Wanted(_there(new), additional=True, unsure=True)
     if old.waits:
-        return Wanted(there, additional=True)
-    growth = coming.growth(old, new)
+        return Wanted(_there(new), additional=True)
+    growth = coming.growth(old.on(held.cluster), new.on(held.cluster))
     if not coming.adds(old, new):
         return Wanted(growth=growth)
-    running = coming.there(old, held.due)
-    if not any(running.values()):
-        return Wanted(new if held.room and not held.begun else there, growth=growth)
-    joining = coming.coming(old, there, running)
-    return Wanted(joining.of(there) if joining.roles else None, True, joining.unsure, growth=growth)
+    if not coming.runs(old, held.due):
+        return Wanted(new if held.due and not held.begun else _there(new), growth=growth)
+    joining = coming.joining(old, _there(new), held.due)
+    return Wanted(joining.workload, additional=True, unsure=joining.unsure, growth=growth)
+
+
+def _there(workload: Workload) -> Workload:
+    return workload.each(lambda one: replace(one, there=True))
 
 
 def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
@@ -129,7 +133,8 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_child(request: Request, catalog: Catalog) -> bool:
-    """Does the controller of an object of a known kind look after it? Then that object was asked about.
+    """Does the controller of a known kind look after it, or one of what such a controller makes? Then an object of that
+    kind was asked about.
 
     Anybody may write down an owner, so it is believed of components and service accounts alone, which controllers are.
     """
@@ -137,22 +142,33 @@ def _is_child(request: Request, catalog: Catalog) -> bool:
         return False
     metadata = request.object.get("metadata") if request.object else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    return isinstance(owners, list) and any(_is_known(owner, catalog) for owner in owners)
+    return isinstance(owners, list) and any(_is_of_ours(owner, catalog) for owner in owners)
 
 
-def _is_known(owner: Any, catalog: Catalog) -> bool:
+def _is_of_ours(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
-    found = catalog.find(plain.text(owner, "apiVersion"), plain.text(owner, "kind"))
-    return found is not None and not live.is_scheduled(found)
+    version, kind = plain.text(owner, "apiVersion"), plain.text(owner, "kind")
+    found = catalog.find(version, kind)
+    if found is None:
+        return (version.rpartition("/")[0], kind) in catalog.made
+    return not live.is_scheduled(found)
 
 
-def _workload(found: Mapping[str, Any] | None, request: Request, catalog: Catalog) -> Workload | None:
+def _workload(
+    found: Mapping[str, Any] | None, request: Request, catalog: Catalog, clusters: Clusters
+) -> Workload | None:
     """None for kinds without a definition. Raises InputError also for what would take too long."""
     size.check(found)
     document = Document(found, Source("object", ""), 0, Where("object"))
-    read = reading.read([document], catalog, request.namespace or "default")
-    return next((_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads), None)
+
+    def again(held: InCluster) -> Sequence[Workload]:
+        read = reading.read([document], catalog, request.namespace or "default", in_cluster=held)
+        return tuple(_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads)
+
+    first = again(NOTHING_LOOKED_UP)
+    open_ones = variants.sought(first)
+    return next(iter(variants.on_clusters(first, again, clusters()) if open_ones else first), None)
 
 
 def _anywhere(workload: Workload, found: Mapping[str, Any] | None) -> Workload:
@@ -167,10 +183,10 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
     return replace(template, labels=tuple((key, value) for key, value in template.labels if value != uid))
 
 
-def _before(request: Request, catalog: Catalog) -> Workload | None:
+def _before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
     """What was placed until now; None where that cannot be told."""
     try:
-        old = _workload(request.old, request, catalog) if request.old else None
+        old = _workload(request.old, request, catalog, clusters) if request.old else None
     except InputError:
         return None
-    return None if old is None or old.faults or old.is_open else old
+    return None if old is None or old.faults else old

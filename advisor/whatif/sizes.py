@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import lcm
 from pathlib import PurePath
 
@@ -22,10 +23,15 @@ def named(workloads: Sequence[Workload], name: str) -> list[Workload]:
 
 
 def sized(workload: Workload, role: str, count: int) -> Workload:
-    """With `count` pods in a role. What starts with all of its pods still does.
+    """With `count` pods in a role, in every cluster where it has that role.
 
     Raises InputError for a size that the workload cannot have.
     """
+    return workload.each(lambda one: _with(one, role, count))
+
+
+def _with(workload: Workload, role: str, count: int) -> Workload:
+    """What starts with all of its pods still does."""
     for one in workload.roles:
         if one.name == role and one.replicas != count:
             _check(workload, one, count)
@@ -81,7 +87,13 @@ def copies(workload: Workload, count: int) -> list[Workload]:
     """`count` of it, named NAME-1, NAME-2, … As with real copies, labels that hold the name hold the new one."""
     if count == 1:
         return [workload]
-    return [_renamed(workload, f"{workload.name}-{number}") for number in range(1, count + 1)]
+    names = [f"{workload.name}-{number}" for number in range(1, count + 1)]
+    return [workload.each(partial(_renamed, name=name)) for name in names]
+
+
+def has_role(workload: Workload, role: str) -> bool:
+    """In some cluster at least."""
+    return any(one.name == role for known in (workload, *workload.variants.values()) for one in known.roles)
 
 
 def _renamed(workload: Workload, name: str) -> Workload:

@@ -39,6 +39,49 @@ def volcano_waits($name):
   | ($on.name // []) | join(if $on.iteration == "any" then " or " else " and " end)
   | if . == "" then . else "\(.) running" end;
 
+# Of a plugin's arguments (--name=value, or two of them): what is said last, else the default.
+def volcano_argument($name; $default):
+  [(. // [])[] | tostring | ltrimstr("-") | ltrimstr("-")] as $words
+  | [range($words | length) as $n | $words[$n]
+     | if startswith("\($name)=") then ltrimstr("\($name)=") elif . == $name then $words[$n + 1] // empty else empty end]
+  | last // $default;
+
+# Of a container: a port, unless it has one of that number.
+def volcano_port($name; $port):
+  ($port | tonumber? // 0) as $port
+  | if $port == 0 or any((.ports // [])[]; .containerPort == $port) then .
+    else .ports = ((.ports // []) + [{name: $name, containerPort: $port}]) end;
+
+# Of a task's pod: what the plugins of its job add. One that misses a task of the job adds nothing.
+def volcano_plugged($job; $name):
+  def has_task($task): any($job.tasks[]; .name == $task);
+  ($job.plugins // {}) as $plugins
+  | if $plugins | has("pytorch") then
+      $plugins.pytorch as $args
+      | if has_task($args | volcano_argument("master"; "master")) then
+          .spec.containers |= map(volcano_port("pytorchjob-port"; $args | volcano_argument("port"; "23456")))
+          | if ($args | volcano_argument("wait-master-enabled"; "false")) == "true"
+               and $name == ($args | volcano_argument("worker"; "worker"))
+               and all((.spec.initContainers // [])[]; .name != "wait-for-master")
+            then .spec.initContainers = ((.spec.initContainers // []) + [{name: "wait-for-master"}]) else . end
+        else . end
+    else . end
+  | if $plugins | has("mpi") then
+      ($plugins.mpi | volcano_argument("port"; "22")) as $port
+      | .spec.containers |= map(volcano_port("mpijob-port"; $port))
+      | if .spec.initContainers then .spec.initContainers |= map(volcano_port("mpijob-port"; $port)) else . end
+    else . end
+  | if $plugins | has("ray") then
+      $plugins.ray as $args
+      | ($args | volcano_argument("headContainer"; "head")) as $head
+      | if $name == ($args | volcano_argument("head"; "head")) then
+          .spec.containers |= map(if .name == $head then
+            volcano_port("gcs"; $args | volcano_argument("port"; "6379"))
+            | volcano_port("dashboard"; $args | volcano_argument("dashboardPort"; "8265"))
+            | volcano_port("client-server"; $args | volcano_argument("clientPort"; "10001")) else . end)
+        else . end
+    else . end;
+
 # Of a task's pod: what it has from its job. A numa policy becomes an annotation.
 def volcano_pod($job; $name):
   ($job | volcano_task($name)) as $task
@@ -48,7 +91,8 @@ def volcano_pod($job; $name):
   | if ($task.topologyPolicy // "") != ""
     then .metadata.annotations["volcano.sh/numa-topology-policy"] = $task.topologyPolicy else . end
   | .spec.volumes = (.spec.volumes // []) + ([$job.volumes[]? | .volumeClaimName | select(. != null and . != "")] | unique
-      | to_entries | map({name: "job-volume-\(.key)", persistentVolumeClaim: {claimName: .value}}));
+      | to_entries | map({name: "job-volume-\(.key)", persistentVolumeClaim: {claimName: .value}}))
+  | volcano_plugged($job; $name);
 
 # Labels of a task's pods; `$job` the job's name, null when it is made, `$space` its namespace.
 def volcano_labels($job; $space; $name):

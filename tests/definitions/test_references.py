@@ -12,6 +12,7 @@ from advisor import files
 from advisor.definitions import layers, reading, references
 from advisor.definitions.catalog import Builtin, Catalog
 from advisor.definitions.reading import Reading
+from advisor.definitions.references import Held
 from advisor.files import Document
 from advisor.workload import Missing, Reference, Workload
 from tests.definitions.builders import karta, yaml
@@ -197,32 +198,44 @@ def test_all_of_a_kind(tmp_path: Path) -> None:
 
 
 class TestFromACluster:
-    """What a cluster has, as the shell hands it in (`Known.in_cluster`)."""
+    """What a cluster has, as the shell hands it in."""
 
-    WANTED = Reference("example.com", "Runtime", "small")
+    WANTED = Reference("example.com", "Runtime", "small", "team")
 
-    def workload(self, known: Catalog, held: dict[Reference, list[Object]], *objects: Object) -> Workload:
-        (workload,) = reading.read(documents(thing(), *objects), known, in_cluster=held).workloads
+    def workload(self, known: Catalog, held: Held, *objects: Object) -> Workload:
+        (workload,) = reading.read(documents(thing(), *objects), known, in_cluster={self.WANTED: held}).workloads
         return workload
 
     def test_it_counts_where_the_files_have_none(self, tmp_path: Path) -> None:
         known = catalog(tmp_path)
-        assert self.workload(known, {self.WANTED: [runtime(pods=5)]}).pods == 5
-        assert self.workload(known, {self.WANTED: [runtime(pods=5)]}, runtime(pods=1)).pods == 1
+        for whole in (True, False):
+            assert self.workload(known, Held([runtime(pods=5)], whole)).pods == 5
+        assert self.workload(known, Held([runtime(pods=5)]), runtime(pods=1)).pods == 1
 
-    def test_what_was_looked_up_and_is_not_there_is_absent(self, tmp_path: Path) -> None:
-        (missing,) = self.workload(catalog(tmp_path), {self.WANTED: []}).missing
-        assert missing.absent and missing.required
+    @pytest.mark.parametrize("whole", [True, False])
+    def test_what_was_looked_up_and_is_not_there_is_absent(self, tmp_path: Path, whole: bool) -> None:
+        (missing,) = self.workload(catalog(tmp_path), Held(whole=whole)).missing
+        assert (missing.required, missing.absent) == (True, whole)
 
     def test_what_is_not_needed_and_surely_not_there_is_no_doubt(self, tmp_path: Path) -> None:
         rules = {"runtime": {"find": FIND, "required": False}}
         role = {**ROLE, "replicas": "1", "template": "$refs.runtime.spec.template // .spec.template"}
         known = catalog(tmp_path, rules, roles=[role])
         asked = documents(thing(template=TEMPLATE))
-        assert reading.read(asked, known, in_cluster={self.WANTED: []}).workloads[0].missing == ()
+        assert reading.read(asked, known, in_cluster={self.WANTED: Held()}).workloads[0].missing == ()
+        wanted = Reference("example.com", "Runtime", "small")
         assert reading.read(asked, known).workloads[0].missing == (
-            Missing((self.WANTED,), required=False, path=("spec", "runtime"), where=asked[0].where),
+            Missing((wanted,), required=False, path=("spec", "runtime"), where=asked[0].where),
         )
+
+    def test_a_list_is_that_of_the_files_and_the_cluster(self, tmp_path: Path) -> None:
+        rules = {"parts": {"find": '{group: "example.com", kind: "Runtime"}', "pick": "all"}}
+        known = catalog(tmp_path, rules, roles=[{**SUM, "replicas": "[$refs.parts[].spec.pods] | add"}])
+        every = Reference("example.com", "Runtime", "", "team")
+        asked = documents(thing(template=TEMPLATE), runtime("a", 1))
+        held = Held([runtime("a", 50), runtime("b", 2)])
+        (workload,) = reading.read(asked, known, in_cluster={every: held}).workloads
+        assert (workload.pods, workload.missing) == (3, ())
 
 
 class TestExpressions:

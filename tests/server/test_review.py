@@ -111,6 +111,7 @@ def owned(api_version: str, kind: str, *, controller: bool = True) -> Object:
         (owned(JOBSETS, "JobSet"), {"userInfo": {"username": "system:kube-controller-manager"}}, "waved-through"),
         (owned(JOBSETS, "JobSet", controller=False), {}, "fits"),
         (owned("batch/v1", "CronJob"), {}, "fits"),  # each of its runs is a workload by itself
+        (owned("orchestration.aibrix.ai/v1alpha1", "RayClusterReplicaSet"), {}, "waved-through"),  # of a fleet
         (owned("example.com/v1", "Pipeline"), {}, "fits"),  # nobody was asked about that one
         (job(), {"subResource": "status"}, "waved-through"),
         (job(pods=0), {}, "waved-through"),

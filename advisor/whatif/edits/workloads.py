@@ -20,9 +20,10 @@ class Replicas:
 
     def __call__(self, question: Question) -> Question:
         asked = sizes.named(question.workloads, self.workload) if self.workload else question.workloads
-        found = [workload for workload in asked if any(role.name == self.role for role in workload.roles)]
+        found = [workload for workload in asked if sizes.has_role(workload, self.role)]
         if not found:
-            known = sorted({role.name for workload in asked for role in workload.roles})
+            every = [known for workload in asked for known in (workload, *workload.variants.values())]
+            known = sorted({role.name for workload in every for role in workload.roles})
             hint = likely(self.role, known) or f"roles are {', '.join(known)}"
             raise InputError(f'no workload has a role "{self.role}"', hint=hint)
         return replace(question, workloads=tuple(self._sized(one, found) for one in question.workloads))

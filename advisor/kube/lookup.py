@@ -1,0 +1,110 @@
+"""Objects that workloads refer to, of whatever kind: looked up by name, or all of a kind; nothing else is read of it.
+
+What containers are told is dropped where it is read, and so are annotations that repeat whole objects. Secrets are
+never looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from advisor.cluster import Gap, Looked
+from advisor.errors import InputError
+from advisor.kube import decode
+from advisor.kube.answer import other_json
+from advisor.kube.failure import NOT_FOUND, OF_THE_KIND, ApiError
+from advisor.kube.paging import Reader, pages
+from advisor.kube.resources import Resource, served
+from advisor.workload import Reference
+
+PRIVATE = frozenset({"env", "envFrom", "args", "command"})
+REPEATED = "kubectl.kubernetes.io/last-applied-configuration"
+SECRET = ("", "Secret")
+
+Buffer = bytes | bytearray
+
+
+def looked_up(api: Reader, references: Sequence[Reference]) -> Iterator[Looked | Gap]:
+    """What the server has of each, or why that is not known. Raises ApiError for what ends the conversation."""
+    if not references:
+        return
+    resources = served(api)
+    for reference in references:
+        resource = next((one for one in resources if (one.group, one.kind) == (reference.group, reference.kind)), None)
+        try:
+            yield _looked_up(api, reference, resource, whole=any(one.kind == "Pod" for one in resources))
+        except ApiError as error:
+            if error.cause not in OF_THE_KIND:
+                raise
+            yield Gap(reference.type, error.cause, error.text)
+
+
+def _looked_up(api: Reader, wanted: Reference, resource: Resource | None, *, whole: bool) -> Looked:
+    """`whole`: is the list of resources one that can be believed? Older servers give another."""
+    if (wanted.group, wanted.kind) == SECRET:
+        raise ApiError(NOT_FOUND, "secrets are never looked up")
+    if resource is None:
+        if not whole:
+            raise ApiError(NOT_FOUND, f"whether there is {wanted.title} is not known: {api.host} lists no resources")
+        return Looked(wanted.group, wanted.kind, wanted.name, wanted.namespace)
+    namespace = wanted.namespace if resource.namespaced else ""
+    found = _one(api, resource, wanted.name, namespace) if wanted.name else _every(api, resource, namespace)
+    return Looked(wanted.group, wanted.kind, wanted.name, namespace, tuple(text(one, resource) for one in found))
+
+
+def _one(api: Reader, resource: Resource, name: str, namespace: str) -> Iterator[Any]:
+    """Nothing where there is none of that name."""
+    path = f"{_path(resource, namespace)}/{quote(name, safe='')}"
+    try:
+        body = api.read(path, f"get {resource.title} {name}")
+    except ApiError as error:
+        if error.cause != NOT_FOUND:
+            raise
+    else:
+        yield _plain(api, body)
+
+
+def _every(api: Reader, resource: Resource, namespace: str) -> Iterator[Any]:
+    where = f"in namespace {namespace}" if namespace else "at cluster scope"
+    for page in pages(api, _path(resource, namespace), f"list {resource.title} {where}"):
+        yield from _plain(api, page.body).get("items") or ()
+
+
+def _path(resource: Resource, namespace: str) -> str:
+    """Of the list; without a namespace that of all of them."""
+    root = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
+    return (
+        f"{root}/namespaces/{quote(namespace, safe='')}/{resource.plural}" if namespace else f"{root}/{resource.plural}"
+    )
+
+
+def _plain(api: Reader, body: Buffer) -> dict[str, Any]:
+    try:
+        return decode.plain(dict[str, Any], body)
+    except InputError:
+        raise other_json(api.host) from None
+
+
+def text(found: Mapping[str, Any], resource: Resource) -> str:
+    """An object as a snapshot keeps it; members of lists do not say what they are."""
+    return kept({"apiVersion": resource.api_version, "kind": resource.kind, **found})
+
+
+def kept(found: Mapping[str, Any]) -> str:
+    """As JSON, equal for equal objects. Raises InputError for one without a name."""
+    metadata = found.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        raise InputError("is required", path=("metadata", "name"))
+    metadata = {**metadata, "managedFields": None}
+    metadata["annotations"] = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != REPEATED}
+    public = _public({**found, "metadata": metadata, "status": None})
+    return json.dumps(public, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _public(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _public(member) for key, member in value.items() if key not in PRIVATE}
+    return [_public(member) for member in value] if isinstance(value, list) else value
