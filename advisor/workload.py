@@ -280,6 +280,7 @@ class Missing:
     """Something that a workload refers to and that was not found: none of `alternatives`.
 
     required  without it nobody knows the pods; else they are those that come where it is not there
+    guessed   it is required, and the pods are those that come with what is usual in its place
     absent    it surely is not there: the cluster was asked
     path      where the manifest refers to it; `where`: in which file
     """
@@ -287,6 +288,7 @@ class Missing:
     alternatives: tuple[Reference, ...]
     required: bool = True
     absent: bool = False
+    guessed: bool = False
     path: Path = ()
     where: Where | None = None
 
@@ -352,7 +354,7 @@ class Workload:
     @property
     def lacking(self) -> tuple[Missing, ...]:
         """What was not found, and without which nobody knows the pods."""
-        return tuple(missing for missing in self.missing if missing.required)
+        return tuple(missing for missing in self.missing if missing.required and not missing.guessed)
 
     @property
     def title(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from advisor import files, quantity
+from advisor.commands import definitions
 from advisor.definitions import layers, profile, profile_schema, reading
 from advisor.definitions.catalog import Catalog, builtin_folder
 from advisor.definitions.engine import TRUSTED
@@ -98,11 +99,17 @@ def stated_requests(stated: Any) -> dict[str, int]:
     return {name: quantity.base_units(name, quantity.parse(value)) for name, value in stated.items()}
 
 
+def test_every_kind_that_is_referred_to_is_recorded_and_read_by_servers() -> None:
+    known = {(one.group, one.kind) for one in definitions.referred()}
+    found = {(one.group, one.kind) for param in examples() for one in read(param.values[0]).references}
+    assert found == known
+
+
 @pytest.mark.parametrize("example", list(examples()))
 def test_an_example_comes_out_as_it_says(example: Example) -> None:
     workload = read(example)
     assert not workload.faults
-    assert not workload.missing
+    assert not workload.lacking
     assert [role.name for role in workload.roles] == list(example.roles)
     for role in workload.roles:
         stated = example.roles[role.name]

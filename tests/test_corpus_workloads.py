@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,11 @@ KINDS = (
     "rayclusterfleet",
     "disaggregatedset",
     "trainjob",
+    "knativeservice",
+    "inferenceservice",
+    "nimservice",
+    "nimcache",
+    "nimpipeline",
     "workload",
 )
 REFUSED = {
@@ -50,6 +56,12 @@ what the kind's own webhook or controller refuses."""
 
 MENDED = {"mpi-launcher-as-node-ddp-sft": ("manager: bench-mpi-ddp-sft", "manager: example.com/bench")}
 """Files that a webhook refuses, with what is wrong and what makes it right: then the numbers are those expected."""
+
+OTHER_NAMES = {"deployment": "replica"}
+"""Roles that the expected files call by two names."""
+
+RUNTIMES = {"nim-llama3-70b-4xh100": ("nvidia-nim-llama3-70b-instruct-1.0.0", {"cpu": "12", "memory": "32Gi"})}
+"""Files whose expected values come from a runtime that is not in the file: its name and its requests."""
 
 FILES = [path for kind in KINDS for path in corpus.expected(kind)]
 pytestmark = [pytest.mark.corpus, corpus.needed]
@@ -89,10 +101,31 @@ REFERRING = [path for path in READ if runtimes(path)]
 
 def pairs(path: Path) -> list[tuple[Workload, Mapping[str, Any]]]:
     """Each workload of a file with what is expected of it."""
-    read = reading.read(manifest(path), Catalog(), further=runtimes(path))
+    read = reading.read(manifest(path), Catalog(), further=[*runtimes(path), *beside(path)])
     wanted = [one for one in corpus.data(path)["workloads"] if one["roles"]]
     assert not read.missing
-    return list(zip(read.workloads, wanted, strict=True))
+    return list(zip(read.workloads, _once(wanted), strict=True))
+
+
+def beside(path: Path) -> Iterator[files.Document]:
+    if stem(path) in RUNTIMES:
+        name, requests = RUNTIMES[stem(path)]
+        container = {"name": "kserve-container", "resources": {"requests": requests}}
+        kind = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
+        runtime = {**kind, "metadata": {"name": name}, "spec": {"containers": [container]}}
+        yield from files.documents(files.Source("runtime", json.dumps(runtime)))
+
+
+def _once(wanted: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Of an object that a file holds twice the last one, as we read it; what has no name yet is another each time."""
+    keys = ("apiVersion", "kind", "namespace")
+    kept = {(*(one[key] for key in keys), one["name"] or place): one for place, one in enumerate(wanted)}
+    return list(kept.values())
+
+
+def named(role: Mapping[str, Any]) -> str:
+    name: str = role["name"]
+    return OTHER_NAMES.get(name, name)
 
 
 def units(stated: Mapping[str, Any]) -> dict[str, int]:
@@ -110,7 +143,7 @@ def test_roles_and_their_numbers(path: Path) -> None:
     for workload, wanted in pairs(path):
         assert not workload.faults
         assert [(role.name, role.replicas) for role in workload.roles] == [
-            (role["name"], role["replicas"]) for role in wanted["roles"]
+            (named(role), role["replicas"]) for role in wanted["roles"]
         ]
 
 
@@ -118,7 +151,7 @@ def test_roles_and_their_numbers(path: Path) -> None:
 def test_what_one_pod_requests(path: Path) -> None:
     for workload, wanted in pairs(path):
         assert {role.name: requests(role) for role in workload.roles} == {
-            role["name"]: units(role["requests"]) for role in wanted["roles"]
+            named(role): units(role["requests"]) for role in wanted["roles"]
         }
 
 

@@ -17,7 +17,7 @@ import yaml
 
 from advisor import cli, files
 from advisor.definitions import reading
-from advisor.definitions.catalog import Catalog
+from advisor.definitions.catalog import Catalog, builtin_folder
 from advisor.kube import schema as cluster_schema
 from advisor.kube.conversation import Needs
 from advisor.kube.kinds import Kind
@@ -96,7 +96,10 @@ def test_each_namespace_is_asked_about_once() -> None:
 def test_the_role_allows_what_is_read_and_nothing_else() -> None:
     rules = one("ClusterRole", "wm-place-reader")["rules"]
     allowed = {(group, resource) for rule in rules for group in rule["apiGroups"] for resource in rule["resources"]}
-    assert allowed == {place(kind) for kind in Needs().kinds}
+    (referred,) = files.documents(files.read(str(builtin_folder() / "references.yaml")))
+    assert allowed == {place(kind) for kind in Needs().kinds} | {
+        (k["group"], k["plural"]) for k in referred.data["kinds"]
+    }
     assert all(rule["verbs"] == ["get", "list"] for rule in rules)
 
 

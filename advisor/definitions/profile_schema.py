@@ -80,6 +80,7 @@ class Reference(_Model):
     pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
               not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
     required  without it nobody knows the pods; else expressions see null, or a shorter list
+    guessed   expressions stand in for what is required and not found: the pods are shown, though the answer is open
 
     `find` sees the workload's namespace as `$namespace`, and the references that stand before it as `$refs`.
     """
@@ -87,6 +88,12 @@ class Reference(_Model):
     find: Jq
     pick: Literal["first", "each", "all"] = "first"
     required: bool = True
+    guessed: bool = False
+
+
+Type = Literal["mapping", "list", "text", "flag"]
+Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector", "tolerations", "affinity"]
+What = Type | Piece
 
 
 class Rule(_Model):
@@ -94,8 +101,7 @@ class Rule(_Model):
 
     at        a path; every place at which it points is looked at
     required  something must stand there
-    is        what may stand there; `template` is that of a pod, looked at as those of the definition's components are,
-              `resources` are {requests, limits} of a container, `pod` is a part of a pod's spec
+    is        what may stand there: a type, or a part of a pod (`pieces.py`), looked at as in a pod template
     must      a condition on what stands there, not asked where nothing does
     says      what is wrong when something required is missing or the condition is false
     hint      what to do about it
@@ -107,9 +113,7 @@ class Rule(_Model):
 
     at: Jq
     required: bool = False
-    is_: Literal["mapping", "list", "text", "flag", "template", "resources", "pod"] | None = Field(
-        default=None, alias="is"
-    )
+    is_: What | None = Field(default=None, alias="is")
     must: Jq | None = None
     says: str = ""
     hint: str = ""
@@ -149,6 +153,7 @@ class ProfileSpec(_Model):
     """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
+    `nameless`: the controller names containers that have no name.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
@@ -158,6 +163,7 @@ class ProfileSpec(_Model):
 
     for_: For = Field(alias="for")
     literal: bool = False
+    nameless: bool = False
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()

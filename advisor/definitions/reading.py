@@ -14,11 +14,11 @@ from typing import Any
 from advisor.definitions import (
     claims,
     gangs,
+    pieces,
     plain,
     profile,
     profile_schema,
     references,
-    refused,
     rules,
     scalers,
     shapes,
@@ -37,7 +37,7 @@ from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
-from advisor.workload import Definition, GangGroup, Note, Role, Workload
+from advisor.workload import Definition, GangGroup, Missing, Note, Role, Workload
 
 HINT = "wm-place needs a definition for it: name one with --definition FILE"
 
@@ -278,7 +278,7 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
     except InputError as error:
         referred, trouble = references.nothing(given.profile), error.faults
     context = replace(given, refs=referred.values)
-    unsure = bool(trouble) or any(missing.required for missing in referred.missing)
+    unsure = bool(trouble) or any(missing.required and not missing.guessed for missing in referred.missing)
     warnings = _check(given.document, given.namespace, found, context, unsure=unsure)
     if trouble:
         raise InputError.of(trouble)
@@ -287,17 +287,19 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
 
 def _with_references(workload: Workload, document: Document, referred: Referred, said: Sequence[Note]) -> Workload:
     placed = (replace(one, where=document.placed(Fault("", one.path)).where) for one in referred.missing)
-    open_ones = (
-        Note("missing-reference", f"{one.title} was not found, and is taken not to be there", dotted(one.path))
-        for one in referred.missing
-        if not one.required
-    )
+    open_ones = (_left_open(one) for one in referred.missing if one.guessed or not one.required)
     return replace(
         workload,
         references=referred.references,
         missing=tuple(placed),
         notes=(*workload.notes, *said, *referred.notes, *open_ones),
     )
+
+
+def _left_open(missing: Missing) -> Note:
+    how = "its pods are those that are usual" if missing.guessed else "and is taken not to be there"
+    text = f"{missing.title} was not found, {how}"
+    return Note("missing-reference", text, dotted(missing.path), warns=missing.guessed)
 
 
 def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str, Any]]) -> Workload:
@@ -325,12 +327,18 @@ def _check(
     own = context.profile if context else None
     notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
-    for path, (pod, needed) in dict(_templates(given, found, own)).items():
-        if not any(path[: len(wrong)] == wrong for wrong in judged):
+    nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
+    for path, (piece, value, needed) in dict(_pieces(given, found, own)).items():
+        if any(path[: len(wrong)] == wrong for wrong in judged):
+            continue
+        there = False
+        with faults.collect(*path):
+            there = _is_there(piece, value, needed=needed)
+        if there:
             with faults.collect(*path):
-                _template(pod, namespace, needed=needed)
+                pieces.check(piece, value, namespace, nameless=nameless)
             with faults.collect(*path):
-                refused.check(pod if isinstance(pod, dict) else {}, whole=own is not None and own.spec.literal)
+                pieces.check_refused(piece, value, whole=whole, nameless=nameless)
     faults.raise_if_any()
     return notes
 
@@ -349,22 +357,21 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     for path, value in (place for text in spec.counts for place in places(text)):
         with faults.collect(*path):
             _whole_count(value)
-    for rule in spec.rules:
-        for path, value in places(rule.at) if rule.is_ in rules.SHAPES else ():
-            with faults.collect(*path):
-                shapes.check(value if isinstance(value, dict) else {}, rules.SHAPES[rule.is_ or ""])
 
 
-def _templates(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[Any, bool]]]:
-    """Places of pod templates with what is there, and must it be: where a path says it, not where one is built."""
+def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
+    """Places of pod templates and of parts of pods: which part, what is there, must it be.
+
+    Where a path says so, not where one is built.
+    """
     engine = found.entry.origin.engine
     for component in tree.leaves(found.entry.definition):
         text = component.spec_definition.pod_template_spec_path if component.spec_definition else None
         for path, pod in rules.places(text, given, engine) if text else ():
-            yield path, (pod, component.instance_id_path is not None)
+            yield path, (pieces.TEMPLATE, pod, component.instance_id_path is not None)
     for rule in own.spec.rules if own else ():
-        if rule.is_ == "template":
-            yield from ((path, (pod, False)) for path, pod in rules.places(rule.at, given, engine))
+        if rule.is_ in pieces.NAMES:
+            yield from ((path, (rule.is_, value, False)) for path, value in rules.places(rule.at, given, engine))
 
 
 def _whole_count(value: Any) -> None:
@@ -378,15 +385,13 @@ def _whole_count(value: Any) -> None:
         raise InputError(f"is out of range: at most {shapes.MOST_PODS}")
 
 
-def _template(pod: Any, namespace: str, *, needed: bool) -> None:
-    if pod is None:
-        if needed:
-            raise InputError("is required", hint="nothing else says what these pods are")
-        return
-    if not isinstance(pod, dict):
-        raise InputError(f"must be a mapping, not {shapes.kind_of(pod)}")
-    templates.template(pod, namespace)
-    shapes.check(pod, shapes.POD_TEMPLATE)
+def _is_there(piece: str, value: Any, *, needed: bool) -> bool:
+    if value is None and needed:
+        raise InputError("is required", hint="nothing else says what these pods are")
+    wanted, words = (list, "a list") if piece == pieces.TOLERATIONS else (dict, "a mapping")
+    if value is not None and not isinstance(value, wanted):
+        raise InputError(f"must be {words}, not {shapes.kind_of(value)}")
+    return value is not None
 
 
 def _without_profile(workload: Workload, extraction: Extraction) -> Workload:

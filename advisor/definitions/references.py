@@ -94,7 +94,7 @@ def resolve(given: Context, known: Known) -> Referred:
     found = Referred()
     for name, rule in given.profile.spec.references.items():
         sought = [_sought(output, rule) for output in _outputs(rule, given, found.values)]
-        looked_up = _PICKS[rule.pick](_Look(sought, rule.required, given.namespace, known))
+        looked_up = _PICKS[rule.pick](_Look(sought, rule, given.namespace, known))
         found = Referred(
             {**found.values, name: looked_up.value},
             (*found.references, *(one.wanted for one in sought)),
@@ -142,7 +142,7 @@ class _Look:
     """One reference of a profile: what it finds, and where that is looked up."""
 
     sought: Sequence[_Sought]
-    required: bool
+    rule: Reference
     namespace: str
     known: Known
 
@@ -163,9 +163,10 @@ class _Look:
     def lacks(self, *sought: _Sought) -> tuple[Missing, ...]:
         """None of these was found; that is worth a word where it is needed, or where it may yet be somewhere."""
         absent = all(map(self.is_settled, sought))
-        if not sought or (absent and not self.required):
+        required, guessed = self.rule.required, self.rule.guessed
+        if not sought or (absent and not required):
             return ()
-        return (Missing(tuple(one.wanted for one in sought), self.required, absent, sought[0].path),)
+        return (Missing(tuple(one.wanted for one in sought), required, absent, guessed, sought[0].path),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from advisor.definitions import shapes
+from advisor.definitions import pieces
 from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared
 from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
@@ -21,13 +21,9 @@ _TYPES = {
     "list": "array",
     "text": "string",
     "flag": "boolean",
-    "template": "object",
-    "resources": "object",
-    "pod": "object",
+    **dict.fromkeys(pieces.NAMES, "object"),
+    pieces.TOLERATIONS: "array",
 }
-SHAPES = {"resources": shapes.RESOURCES, "pod": shapes.POD_SPEC}
-"""What is looked at deeper, by the word of the rule."""
-
 _WORDS = {
     "object": "a mapping",
     "array": "a list",

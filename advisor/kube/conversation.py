@@ -115,7 +115,7 @@ def conversation(api: Reader, needs: Needs) -> Iterator[Event]:
                 return
         else:
             yield Done(kind)
-    for found in looked_up(api, needs.references):
+    for found in looked_up(api, needs.references, groups.preferred if groups else None):
         yield Found(found) if isinstance(found, Looked) else Missed(found)
 
 

@@ -7,7 +7,7 @@ never looked up.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -27,12 +27,18 @@ SECRET = ("", "Secret")
 Buffer = bytes | bytearray
 
 
-def looked_up(api: Reader, references: Sequence[Reference]) -> Iterator[Looked | Gap]:
-    """What the server has of each, or why that is not known. Raises ApiError for what ends the conversation."""
-    if not references:
-        return
-    resources = served(api)
-    for reference in references:
+def looked_up(
+    api: Reader, references: Sequence[Reference], groups: Collection[str] | None = None
+) -> Iterator[Looked | Gap]:
+    """What the server has of each, or why that is not known. Raises ApiError for what ends the conversation.
+
+    `groups`: all API groups that it serves, where they are known. Of others there is nothing.
+    """
+    absent = [one for one in references if groups is not None and one.group and one.group not in groups]
+    yield from (Looked(one.group, one.kind, one.name, one.namespace) for one in absent)
+    left = [one for one in references if one not in absent]
+    resources = served(api) if left else ()
+    for reference in left:
         resource = next((one for one in resources if (one.group, one.kind) == (reference.group, reference.kind)), None)
         try:
             yield _looked_up(api, reference, resource, whole=any(one.kind == "Pod" for one in resources))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,3 +127,82 @@ def test_files_that_cannot_be_read_are_said(run: Run, folder: Path) -> None:
     assert ran.code == 2
     assert "error: nowhere: cannot be read: No such file or directory" in ran.err
     assert "error: broken.yaml:" in ran.err
+
+
+class TestClusters:
+    """Each with its own, as it was recorded."""
+
+    def recorded(self, folder: Path) -> list[str]:
+        eu = fleet.record(folder, "eu", [*fleet.room("h200"), recipe(pods=3)])
+        us = fleet.record(folder, "us", [*fleet.room("h100"), recipe(pods=4)])
+        ap = fleet.record(folder, "ap", fleet.room("a100"))
+        return [flag for path in (eu, us, ap) for flag in ("--from-snapshot", str(path))]
+
+    def test_every_cluster_is_judged_by_its_own(self, run: Run, folder: Path) -> None:
+        ran = run("meal.yaml", "--definition", "foo.yaml", "-o", "json", *self.recorded(folder))
+        assert (ran.code, ran.choices) == (0, ["eu"])
+        assert ran.verdicts == {"eu": "fits", "us": "never", "ap": "unknown"}
+        (workload,) = ran.report["workloads"]
+        assert [(role["name"], role["replicas"]) for role in workload["roles"]] == [("cook", 3)]
+        assert (workload["errors"], workload["accelerator"]) == ([], "nvidia.com/gpu")
+        assert "these are its pods in eu; in us they are others" in [note["text"] for note in workload["notes"]]
+        reasons = {one["name"]: one["reasons"][0]["code"] for one in workload["clusters"] if one["reasons"]}
+        assert reasons["ap"] == "missing-reference"
+
+    def test_files_come_first(self, run: Run, folder: Path) -> None:
+        given = ["meal.yaml", "--definition", "foo.yaml", "-o", "json", *self.recorded(folder)]
+        ran = run(*given, "--with", "recipes")
+        assert ran.verdicts == {"eu": "fits", "us": "fits", "ap": "fits"}
+        assert ran.report["workloads"][0]["roles"][0]["replicas"] == 2
+
+    def test_equal_input_gives_equal_bytes(self, run: Run, folder: Path) -> None:
+        given = ["meal.yaml", "--definition", "foo.yaml", "-o", "json", *self.recorded(folder)]
+        assert run(*given).out == run(*given).out
+
+    def test_what_was_recorded_anew_is_still_there(self, run: Run, folder: Path) -> None:
+        """In our own recordings, of kinds to which the catalogue refers."""
+        runtime = trainer_runtime(nodes=2)
+        eu = fleet.record(folder, "eu", [*fleet.room("h200"), runtime])
+        assert run("snapshot", "--from-snapshot", eu, "-o", "ours.json").code == 0
+        assert "hunter2" not in (folder / "ours.json").read_text()
+        fleet.write(folder / "train.yaml", trainjob())
+        for path in (eu, "ours.json"):
+            ran = run("train.yaml", "--from-snapshot", path, "-o", "json")
+            assert (ran.code, ran.report["workloads"][0]["roles"][0]["replicas"]) == (0, 2)
+
+    def test_warnings_say_of_which_cluster_they_are(self, run: Run, folder: Path) -> None:
+        eu = fleet.record(folder, "eu", [*fleet.room("h200"), trainer_runtime(nodes=2, labelled=False)])
+        us = fleet.record(folder, "us", [*fleet.room("h100"), trainer_runtime(nodes=2)])
+        fleet.write(folder / "train.yaml", trainjob(numNodes=3))
+        ran = run("train.yaml", "--from-snapshot", eu, "--from-snapshot", us, "-o", "json")
+        assert "warning: train.yaml:1: eu: TrainJob default/tune, spec.trainer.numNodes: is ignored" in ran.err
+        assert set(ran.verdicts.values()) == {"fits"}
+
+    def test_edits_see_what_each_cluster_makes_of_it(self, run: Run, folder: Path) -> None:
+        given = ["meal.yaml", "--definition", "foo.yaml", "-o", "json", *self.recorded(folder)]
+        ran = run(*given, "--replicas", "cook=2")
+        (step,) = ran.report["steps"]
+        verdicts = {one["name"]: one["verdict"] for one in step["workloads"][0]["clusters"]}
+        assert verdicts == {"eu": "fits", "us": "fits", "ap": "unknown"}
+
+
+def trainjob(**trainer: Any) -> Object:
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "tune"},
+        "spec": {"runtimeRef": {"name": "torch"}, "trainer": trainer},
+    }
+
+
+def trainer_runtime(nodes: int, *, labelled: bool = True) -> Object:
+    pods = fleet.pod_template(8, container="node")
+    pods["spec"]["containers"][0]["env"] = [{"name": "TOKEN", "value": "hunter2"}]
+    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"} if labelled else {}
+    job = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": {"template": pods}}}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "torch"},
+        "spec": {"mlPolicy": {"numNodes": nodes, "torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}},
+    }

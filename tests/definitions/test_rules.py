@@ -373,12 +373,15 @@ def with_wrong(manifest: Any, path: Path, value: Any) -> Any:
 
 @pytest.mark.parametrize("example", list(examples()))
 def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(example: list[Any]) -> None:
-    """Never in those of jq or of a profile, never with a value, and never as zero pods."""
+    """Never in those of jq or of a profile, never with a value, and never as zero pods.
+
+    No role at all is a fault unless the profile says that it is right (`podless`).
+    """
     manifest, *others = example
     for path in nodes(manifest["spec"], ("spec",)):
         for value in (..., *WRONG):
             for workload in read_together(with_wrong(manifest, path, value), *others):
-                assert workload.faults or workload.pods or workload.is_open, (path, value)
+                assert workload.faults or workload.pods or workload.is_open or not workload.roles, (path, value)
                 for fault in workload.faults:
                     assert fault.code == "invalid", str(fault)
                     assert fault.path[:1] == ("spec",), str(fault)

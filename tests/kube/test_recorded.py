@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from advisor.accelerators import Accelerators
-from advisor.cluster import ClusterSnapshot, Gap
+from advisor.cluster import ClusterSnapshot, Gap, Looked
 from advisor.errors import InputError
 from advisor.kube import recorded, recording, texts
 from advisor.kube.conversation import Needs
@@ -64,6 +64,7 @@ def rich() -> ClusterSnapshot:
         taken_at=MOMENT,
         version="v1.36.2",
         scope=("team",),
+        looked_up=(Looked("example.com", "Runtime", objects=('{"metadata":{"name":"a"}}',), whole=False),),
         labels=(("a", "b"),),
         assumed=True,
         gaps=gaps,

@@ -19,6 +19,7 @@ READS = {
     "storage.k8s.io": ("storageclasses",),
     "resource.k8s.io": ("deviceclasses", "resourceslices", "resourceclaims"),
     "kueue.x-k8s.io": ("localqueues", "clusterqueues"),
+    "trainer.kubeflow.org": ("clustertrainingruntimes", "trainingruntimes"),
 }
 API = "rbac.authorization.k8s.io"
 

@@ -1,0 +1,101 @@
+"""Parts of a pod that a kind keeps outside a pod template: read as a template's, with each fault at its own place.
+
+What a controller fills in is not missed: the containers of a pod spec, or their names (`nameless`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from advisor.definitions import refused, shapes, templates
+from advisor.errors import InputError
+
+TEMPLATE, TOLERATIONS = "template", "tolerations"
+
+
+def check(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> None:
+    """Raises InputError for what is no such part of a pod: wrong shapes, quantities and values."""
+    with _placed(piece):
+        pod = _PODS[piece](value, nameless)
+        templates.template(pod, namespace)
+        shapes.check(pod, shapes.POD_TEMPLATE)
+
+
+def check_refused(piece: str, value: Any, *, whole: bool, nameless: bool = False) -> None:
+    """Raises InputError for what the API server would refuse in a pod with this part."""
+    with _placed(piece):
+        refused.check(_PODS[piece](value, nameless), whole=whole)
+
+
+@contextmanager
+def _placed(piece: str) -> Iterator[None]:
+    """Take the way from a pod to its part off the path of every fault."""
+    steps = _STEPS[piece]
+    try:
+        yield
+    except InputError as error:
+        error.faults = tuple(
+            replace(fault, path=fault.path[len(steps) :] if fault.path[: len(steps)] == steps else ())
+            for fault in error.faults
+        )
+        raise
+
+
+def _template(value: Any, nameless: bool) -> dict[str, Any]:
+    if not nameless or not isinstance(value.get("spec"), dict):
+        return dict(value)
+    return {**value, "spec": {**value["spec"], **_named(value["spec"])}}
+
+
+def _pod_spec(value: Any, nameless: bool) -> dict[str, Any]:
+    spec = {**value, **_named(value)} if nameless else dict(value)
+    return {"spec": {**spec, "containers": [_PLAIN]} if spec.get("containers") in (None, []) else spec}
+
+
+def _named(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The containers of a spec, with names for those that have none."""
+    return {
+        field: [_with_name(item, f"{field.lower()}-{place}") for place, item in enumerate(spec[field])]
+        for field in ("containers", "initContainers")
+        if isinstance(spec.get(field), list)
+    }
+
+
+def _with_name(container: Any, name: str) -> Any:
+    unnamed = isinstance(container, dict) and container.get("name") in (None, "")
+    return {**container, "name": name} if unnamed else container
+
+
+def _container(value: Any, _: bool) -> dict[str, Any]:
+    return {"spec": {"containers": [_with_name(value, "main")]}}
+
+
+def _resources(value: Any, _: bool) -> dict[str, Any]:
+    return {"spec": {"containers": [{**_PLAIN, "resources": value}]}}
+
+
+def _field(name: str) -> Callable[[Any, bool], dict[str, Any]]:
+    return lambda value, _: {"spec": {"containers": [_PLAIN], name: value}}
+
+
+_PLAIN = {"name": "main"}
+_FIELDS = ("nodeSelector", TOLERATIONS, "affinity")
+_PODS: Mapping[str, Callable[[Any, bool], dict[str, Any]]] = {
+    TEMPLATE: _template,
+    "podSpec": _pod_spec,
+    "container": _container,
+    "resources": _resources,
+    **{name: _field(name) for name in _FIELDS},
+}
+"""Part → the pod that has it, and nothing else that could be wrong."""
+_STEPS: Mapping[str, tuple[str | int, ...]] = {
+    TEMPLATE: (),
+    "podSpec": ("spec",),
+    "container": ("spec", "containers", 0),
+    "resources": ("spec", "containers", 0, "resources"),
+    **{name: ("spec", name) for name in _FIELDS},
+}
+NAMES = tuple(_PODS)
