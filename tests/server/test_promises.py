@@ -106,7 +106,8 @@ def test_a_part_that_was_let_in_leaves_the_rest_to_come() -> None:
         },
     }
     here = office(fleet(3), policy=Policy(allow_reduced=True))
-    assert here.review(creation(elastic)).word == "fits"
+    decision = here.review(creation(elastic), enforced=True)
+    assert decision.warnings == ("wm-place: fits reduced east (24 of 40 nvidia.com/gpu: 3 of 5 pods on 3 nodes)",)
     (one,) = here.desk.reservations.holds
     assert (here.held, one.due) == (3, {"Worker": 5})
 
