@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,9 +53,9 @@ async def _read(request: Request) -> bytes:
 
 
 def parsed(text: bytes) -> Any:
-    """JSON as the standard has it. Raises InputError."""
+    """JSON as the standard has it, with numbers that a computer can hold. Raises InputError."""
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         deep = isinstance(error, RecursionError)
         raise InputError("is nested too deeply" if deep else "is not JSON") from None
@@ -62,6 +63,13 @@ def parsed(text: bytes) -> Any:
 
 def _no_number(text: str) -> None:
     raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def answer(content: Any, code: int = 200) -> Response:

@@ -156,6 +156,7 @@ def test_a_line_is_no_longer_than_what_names_an_object(server: Served) -> None:
         ("POST", "/v1/review/advise", "application/json", "{}", 400),
         ("POST", "/v1/review/advise", "application/json", "[" * 200_000, 400),
         ("POST", "/v1/review/advise", "application/json", '{"a": NaN}', 400),
+        ("POST", "/v1/review/advise", "application/json", '{"a": 1e999}', 400),
         ("POST", "/v1/review/advise", "application/json", json.dumps(body("PATCH", gang())), 400),
         ("POST", "/v1/place", "application/x-www-form-urlencoded", TRAIN, 415),
         ("POST", "/v1/place", "application/yaml", "a: b: c", 400),
