@@ -61,8 +61,8 @@ class Command(click.Command):
                 formatter.write_dl(sections[title])
 
 
-class Group(click.Group):
-    """`wm-place MANIFEST` is `wm-place place MANIFEST`; options may stand before the command, as with kubectl."""
+class Words(click.Group):
+    """Commands whose options may also stand before the word, as with kubectl."""
 
     command_class = Command
 
@@ -77,11 +77,14 @@ class Group(click.Group):
         position = self._first_word(args)
         if position is not None and args[position] in self.commands:
             return [args[position], *args[:position], *args[position + 1 :]]
-        return [DEFAULT_COMMAND, *args]
+        return self._without_command(args)
+
+    def _without_command(self, args: list[str]) -> list[str]:
+        return args
 
     def _first_word(self, args: Sequence[str]) -> int | None:
         """Where the first argument stands that is neither an option nor the value of one."""
-        valued = self._valued_options()
+        valued = set(_valued_options(self))
         position = 0
         while position < len(args) and args[position] != "--":
             word = args[position]
@@ -90,11 +93,23 @@ class Group(click.Group):
             position += 2 if _takes_next(word, valued) else 1
         return None
 
-    def _valued_options(self) -> set[str]:
-        """Options of any command after which a value stands."""
-        params = (param for command in self.commands.values() for param in command.params)
-        options = (param for param in params if isinstance(param, click.Option))
-        return {name for option in options if not (option.is_flag or option.count) for name in option.opts}
+
+def _valued_options(group: click.Group) -> Iterator[str]:
+    """Options of any command after which a value stands."""
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            yield from _valued_options(command)
+        options = (param for param in command.params if isinstance(param, click.Option))
+        yield from (name for option in options if not (option.is_flag or option.count) for name in option.opts)
+
+
+class Group(Words):
+    """`wm-place MANIFEST` is `wm-place place MANIFEST`."""
+
+    group_class = Words
+
+    def _without_command(self, args: list[str]) -> list[str]:
+        return [DEFAULT_COMMAND, *args]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The first word may also be a manifest, or an option of the default command.
@@ -433,6 +448,75 @@ def describe(**given: Any) -> Result:
     return describe.run(_taken(Manifests, given), _taken(Clusters, given), _taken(Output, given))
 
 
+@cli.group()
+def definitions() -> None:
+    """The definitions of kinds: which there are, whether they are right, how to write one."""
+
+
+_FILE_OF_DEFINITIONS = _row(
+    "--definition", multiple=True, type=_FILE, metavar="FILE", help="Definitions of kinds, before ours. Repeatable."
+)
+_beside_ours = _options("Which definitions there are", _FILE_OF_DEFINITIONS)
+
+
+@definitions.command("list")
+@_beside_ours
+@_looking
+@_printing
+@_common
+def list_(**given: Any) -> Result:
+    """List all definitions by precedence, and which is overridden by which.
+
+    Files that are named come before the user's folder, that before a cluster's own, that before ours. Clusters are
+    asked only where an option names them."""
+    from advisor.commands.kinds import listing
+
+    return listing.run(given["definition"], _taken(Clusters, given), _taken(Output, given))
+
+
+@definitions.command()
+@click.argument("words", nargs=-1, required=True, metavar="KIND|NAME...")
+@_beside_ours
+@_looking
+@_printing
+@_common
+def show(words: tuple[str, ...], **given: Any) -> Result:
+    """Print the definition that is used for a kind, as its file has it.
+
+    A kind may be given as JobSet, jobset.jobset.x-k8s.io, jobset.x-k8s.io/v1alpha2/JobSet, or by its definition's
+    name."""
+    from advisor.commands.kinds import listing
+
+    return listing.show(words, given["definition"], _taken(Clusters, given), _taken(Output, given))
+
+
+@definitions.command()
+@click.argument("files", nargs=-1, type=_FILE, metavar="FILE...")
+@_printing
+@_common
+def validate(files: tuple[str, ...], **given: Any) -> Result:
+    """Say everything that is wrong or doubtful in files of definitions.
+
+    Exit code 0: they can be used; 2: they cannot."""
+    from advisor.commands.kinds import checking
+
+    return checking.run(files, _taken(Output, given))
+
+
+@definitions.command()
+@click.argument("words", nargs=-1, type=_FILE, metavar="FILE|NAME...")
+@_options("What is tried", _row("--all", "every", is_flag=True, help="Our whole catalogue."), _FILE_OF_DEFINITIONS)
+@_printing
+@_common
+def test(words: tuple[str, ...], every: bool, **given: Any) -> Result:
+    """Try the examples of placement profiles, and show what does not come out as they say.
+
+    Exit code 0: everything comes out; 1: something does not."""
+    from advisor.commands.kinds import examples
+
+    return examples.run(words, given["definition"], _taken(Output, given), every=every)
+
+
 @cli.command()
 @_options(
     "What is recorded",
@@ -524,8 +608,16 @@ def run(arguments: list[str]) -> int:
 def _our_fault(error: Exception, arguments: list[str]) -> int:
     from advisor.commands import crash
 
-    sys.stderr.write(crash.report(error, arguments, cli.commands, whole=crash.verbose_enough(arguments)))
+    sys.stderr.write(crash.report(error, arguments, set(_words(cli)), whole=crash.verbose_enough(arguments)))
     return exits.OURS
+
+
+def _words(group: click.Group) -> Iterator[str]:
+    """The names of all commands."""
+    for name, command in group.commands.items():
+        yield name
+        if isinstance(command, click.Group):
+            yield from _words(command)
 
 
 def _open_streams() -> None:

@@ -313,6 +313,7 @@ class ClusterSnapshot:
     served_by_dra extended resource names that some DeviceClass offers
     queues        (namespace, name) of Kueue LocalQueues
     looked_up     objects to which workloads refer, as far as they were looked up
+    definitions   of kinds of workload, as JSON
     labels        those of the cluster entry in clusters.yaml, for policies
     uids          of objects that only this cluster has: two snapshots that share one are of the same cluster
     assumed       are some of the pods only promised so far, so that they may end on other nodes?
@@ -340,6 +341,7 @@ class ClusterSnapshot:
     version: str = ""
     scope: tuple[str, ...] | None = None
     looked_up: tuple[Looked, ...] = ()
+    definitions: tuple[str, ...] = ()
     labels: Labels = ()
     uids: frozenset[str] = frozenset()
     assumed: bool = False

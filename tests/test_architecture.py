@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "advisor"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LEAVES = ("errors", "quantity", "labels", "resources")
-NOUNS = (*LEAVES, "accelerators", "workload", "cluster", "question", "verdict", "diagnosis", "problem")
+NOUNS = (*LEAVES, "accelerators", "workload", "cluster", "question", "verdict", "diagnosis", "problem", "inventory")
 CORE = ("fit", "model", "explain")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "verdict": (*LEAVES, "accelerators", "workload", "cluster", "question"),
     "diagnosis": (*LEAVES, "accelerators", "workload", "cluster", "question", "verdict"),
     "problem": LEAVES,
+    "inventory": LEAVES,
     "schema": LEAVES,
     "files": NOUNS,
     "definitions": (*NOUNS, "files"),

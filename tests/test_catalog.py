@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,30 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor import files, quantity
 from advisor.commands import definitions
-from advisor.definitions import layers, profile, profile_schema, reading
-from advisor.definitions.catalog import Catalog, builtin_folder
+from advisor.definitions import checking, examples, layers, profile_schema
+from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.engine import TRUSTED
 from advisor.definitions.layers import Entry
-from advisor.definitions.profile_schema import Example, Profile
+from advisor.definitions.profile_schema import Profile
 from advisor.definitions.validate import validate
-from advisor.errors import Where
-from advisor.resources import in_base_units
-from advisor.workload import Role, Workload
 from tests import corpus
 
 FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))
-
-NAMES: dict[str | int, tuple[str, ...]] = {
-    **dict.fromkeys(("prepare", "counts", "podless", "scaled", "unmodelled"), ()),
-    "rules": ("object", "path"),
-    "references": ("namespace",),
-}
-"""The variables that expressions may use, by field of the profile; `roles` and `gang` know all others.
-
-All know `refs` where the profile has references.
-"""
 
 
 def entry(path: Path) -> Entry:
@@ -46,12 +30,6 @@ def rules(path: Path) -> Profile:
     document = entry(path).profile_document
     assert document
     return profile_schema.parse(document)
-
-
-def examples() -> Iterator[Any]:
-    for path in FILES:
-        for example in rules(path).spec.examples:
-            yield pytest.param(example, id=f"{path.stem}: {example.name}")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -71,56 +49,24 @@ class TestFile:
         assert (stated.group, stated.kind) == (kind.group, kind.kind)
         assert kind.version in stated.versions
 
-    def test_every_expression_compiles(self, path: Path) -> None:
-        found = rules(path)
-        library = profile.library(found.spec.uses)
-        for where, text in profile_schema.texts(found):
-            names = NAMES.get(where[1], ("id", "object", "role", "roles", "scale"))
-            if found.spec.references:
-                names = (*names, "refs")
-            TRUSTED.compile(f"{library}{text}", names=names, edits=True)
+    def test_the_profile_is_right_without_a_doubt(self, path: Path) -> None:
+        """Its expressions compile with the variables that they will have; every component has its role."""
+        document = entry(path).profile_document
+        assert document
+        found = checking.about_profile(document, entry(path).definition, TRUSTED)
+        assert (found.errors, found.warnings) == ((), ())
 
     def test_has_two_examples_at_least(self, path: Path) -> None:
         assert len(rules(path).spec.examples) >= 2
 
-
-def read(example: Example) -> Workload:
-    source = files.Source(example.name, json.dumps(example.manifest))
-    further = [files.Document(one, source, 0, Where(example.name)) for one in example.with_]
-    (workload,) = reading.read(files.documents(source), Catalog(), further=further).workloads
-    return workload
-
-
-def requests(role: Role) -> dict[str, int]:
-    return in_base_units(role.template.as_pod().requests())
-
-
-def stated_requests(stated: Any) -> dict[str, int]:
-    return {name: quantity.base_units(name, quantity.parse(value)) for name, value in stated.items()}
+    def test_the_examples_come_out_as_they_say(self, path: Path) -> None:
+        assert [outcome for outcome in examples.tried(entry(path)) if not outcome.holds] == []
 
 
 def test_every_kind_that_is_referred_to_is_recorded_and_read_by_servers() -> None:
     known = {(one.group, one.kind) for one in definitions.referred()}
-    found = {(one.group, one.kind) for param in examples() for one in read(param.values[0]).references}
-    assert found == known
-
-
-@pytest.mark.parametrize("example", list(examples()))
-def test_an_example_comes_out_as_it_says(example: Example) -> None:
-    workload = read(example)
-    assert not workload.faults
-    assert not workload.lacking
-    assert [role.name for role in workload.roles] == list(example.roles)
-    for role in workload.roles:
-        stated = example.roles[role.name]
-        assert role.replicas == stated["replicas"]
-        assert role.minimum == stated.get("minimum", role.replicas)
-        assert role.maximum == stated.get("maximum")
-        assert requests(role) == stated_requests(stated["requests"])
-        assert list(role.stage) == stated.get("stage", list(role.stage))
-        assert role.starts_after == stated.get("startsAfter", role.starts_after)
-    if example.gang is not None:
-        assert [{"count": g.count, "members": dict(g.members)} for g in workload.groups] == list(example.gang)
+    read = (workload for path in FILES for workload in examples.workloads(entry(path)))
+    assert {(one.group, one.kind) for workload in read for one in workload.references} == known
 
 
 @corpus.needed

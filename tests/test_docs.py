@@ -46,15 +46,23 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
+def commands(group: click.Group = cli.cli, before: str = "wm-place") -> Iterator[tuple[str, click.Command]]:
+    """Every command with the words that call it."""
+    for name, command in group.commands.items():
+        yield f"{before} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before} {name}")
+
+
 def options() -> Iterator[str]:
-    for command in cli.cli.commands.values():
+    for _, command in commands():
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:
                 yield from (name for name in param.opts if name.startswith("--"))
 
 
 def test_every_command_and_option_is_explained() -> None:
-    assert [name for name in cli.cli.commands if f"wm-place {name}" not in COMMANDS] == []
+    assert [words for words, _ in commands() if words not in COMMANDS] == []
     assert sorted({name for name in options() if f"`{name}" not in COMMANDS}) == []
 
 

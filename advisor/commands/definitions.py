@@ -8,6 +8,7 @@ from pathlib import Path
 
 from advisor import files
 from advisor.accelerators import Accelerators
+from advisor.commands.given import Clusters
 from advisor.definitions import layers
 from advisor.definitions.catalog import Catalog, builtin_folder
 from advisor.definitions.layers import Layer
@@ -18,13 +19,19 @@ from advisor.workload import Reference
 
 def catalog(named: Sequence[str]) -> Catalog:
     """Raises InputError for a file that was named and cannot be used; the user's folder is only warned about."""
-    above = []
-    if named:
-        above.append(_named(named))
+    return Catalog(own(named))
+
+
+def names_clusters(looking: Clusters) -> bool:
+    """Is a cluster or a recording named?"""
+    return looking != Clusters(impersonate=looking.impersonate, timeout=looking.timeout)
+
+
+def own(named: Sequence[str]) -> tuple[Layer, ...]:
+    """What comes before the definitions of clusters. Raises InputError as `catalog` does."""
+    above = [_named(named)] if named else []
     folder = own_folder()
-    if folder.is_dir():
-        above.append(layers.from_folder(str(folder)))
-    return Catalog(above)
+    return (*above, *((layers.from_folder(str(folder)),) if folder.is_dir() else ()))
 
 
 def warnings(found: Catalog) -> tuple[Fault, ...]:

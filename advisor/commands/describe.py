@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from advisor.commands import exits, fleet, live, manifests, podgroup, terminal
+from advisor.commands import definitions, exits, fleet, live, manifests, podgroup, stored, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Clusters, Manifests, Output, Result
 from advisor.commands.manifests import Asked
@@ -22,10 +23,10 @@ TEXTS: Mapping[str, Callable[[Sequence[Workload], Style], str]] = {
 
 
 def run(asking: Manifests, looking: Clusters, output: Output) -> Result:
-    """Raises InputError for input that cannot be used at all. For manifests no cluster is asked, so none lends its
-    namespace.
+    """Raises InputError for input that cannot be used at all. For manifests a cluster is only asked for definitions,
+    and only where one is named, so none lends its namespace.
     """
-    asked = _live(asking, looking) if live.are_meant(asking) else _written(asking)
+    asked = _live(asking, looking) if live.are_meant(asking) else _written(asking, looking)
     manifests.say(asked, output)
     terminal.say(asked.open, no_color=output.no_color)
     code = exits.worst([*asked.codes, *[exits.CANNOT_TELL] * bool(asked.open)])
@@ -42,11 +43,18 @@ def run(asking: Manifests, looking: Clusters, output: Output) -> Result:
 
 
 def _live(asking: Manifests, looking: Clusters) -> Asked:
-    return Asked(live.workloads(asking, looking), {}, (), (), ())
+    seen = live.seen(asking, looking)
+    return Asked(seen.workloads, {}, (), (), seen.warnings)
 
 
-def _written(asking: Manifests) -> Asked:
-    return manifests.asked(manifests.documents(asking.sources), asking, fleet.NAMESPACE)
+def _written(asking: Manifests, looking: Clusters) -> Asked:
+    asked = manifests.asked(manifests.documents(asking.sources), asking, fleet.NAMESPACE)
+    if not looking.context:
+        return asked
+    accelerators = definitions.accelerators()
+    clusters = stored.read(fleet.plan(looking).sources(accelerators), accelerators)
+    informed = asked.informed(clusters) or asked
+    return replace(informed, warnings=(*informed.warnings, *stored.unread(clusters)))
 
 
 def _scheduler(output: Output) -> str:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from advisor.cluster import Gap, Looked
-from advisor.commands import definitions, fleet, manifests
+from advisor.cluster import ClusterSnapshot, Gap, Looked
+from advisor.commands import definitions, fleet, manifests, stored
 from advisor.commands.given import Clusters, Manifests
+from advisor.commands.stored import Settled
 from advisor.definitions import observed, reading, variants
 from advisor.definitions.catalog import Catalog
+from advisor.definitions.layers import Layer
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import Fault, Faults, InputError, Where
 from advisor.files import Document, Source
-from advisor.kube import kubeconfig, lookup, owned, resources
+from advisor.kube import kinds, kubeconfig, lookup, owned, resources
 from advisor.kube.client import Access, Api
+from advisor.kube.collect import through
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import NOT_FOUND, ApiError
 from advisor.kube.resources import Resource
@@ -41,38 +44,72 @@ def are_meant(given: Manifests) -> bool:
     return bool(words) and all(_NAMED.fullmatch(word) and not Path(word).exists() for word in words)
 
 
-def workloads(given: Manifests, looking: Clusters) -> tuple[Workload, ...]:
-    """The objects named, with their state. Raises InputError: all faults of all of them at once."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The objects named, with their state, and what to know of the definitions that read them."""
+
+    workloads: tuple[Workload, ...]
+    warnings: tuple[Fault, ...] = ()
+
+
+def seen(given: Manifests, looking: Clusters) -> Seen:
+    """Raises InputError: all faults of all of the objects at once."""
     context, usual = _context(looking)
     namespace = given.namespace or usual or fleet.NAMESPACE
-    catalog = definitions.catalog(given.definition)
+    own = definitions.own(given.definition)
     try:
         with Access(context, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
-            found = _all(api, given.sources, namespace)
+            served = resources.served(api)
+            found = _all(api, served, given.sources, namespace)
             further = manifests.documents(given.beside) if given.beside else ()
-            return _workloads(found, namespace, _Door(api, context.name, catalog, further))
+            held = _definitions(api, context.name, served)
+            return _seen(found, namespace, _Door(api, context.name, own, held, further))
     except ApiError as error:
         raise InputError(f"cluster {context.name}: {error.text}") from None
 
 
-def _workloads(found: Sequence[Found], namespace: str, door: _Door) -> tuple[Workload, ...]:
+def _definitions(api: Api, name: str, served: Sequence[Resource]) -> ClusterSnapshot:
+    """The cluster with its definitions, if it has the kinds for that. Raises ApiError."""
+    if not any((one.group, one.plural) == (kind.group, kind.plural) for one in served for kind in kinds.DEFINITIONS):
+        return nothing(name, ())
+    return through(api, name, stored.NEEDS, definitions.accelerators())
+
+
+def _seen(found: Sequence[Found], namespace: str, door: _Door) -> Seen:
     faults = Faults()
     read: list[Workload] = []
+    warnings = list(stored.unread([door.cluster]))
     for one in found:
         with faults.collect(), one.document.faults():
-            read.append(_workload(one, namespace, door))
+            settled = door.settled(one.document, namespace)
+            read.append(_workload(one, namespace, replace(door, catalog=settled.catalog)))
+            warnings += [*definitions.warnings(settled.catalog), *settled.warnings]
     faults.raise_if_any()
-    return tuple(read)
+    return Seen(tuple(read), tuple(dict.fromkeys(warnings)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Door:
-    """The cluster and its name, to look up what an object refers to, and where else that may stand."""
+    """The cluster and its name, to look up what an object refers to, and where else that may stand.
+
+    `own`: definitions that come before those of the cluster; `catalog`: what reads an object, once that is settled.
+    """
 
     api: Api
     name: str
-    catalog: Catalog
+    own: tuple[Layer, ...]
+    cluster: ClusterSnapshot
     further: Sequence[Document] = ()
+    catalog: Catalog = field(default_factory=Catalog)
+
+    def settled(self, document: Document, namespace: str) -> Settled:
+        """Which definition reads the object: the user's, the cluster's or ours. Raises InputError."""
+        group = str(document.data.get("apiVersion", "")).rpartition("/")[0]
+
+        def read(catalog: Catalog) -> reading.Reading:
+            return reading.read([document], catalog, namespace, self.further)
+
+        return stored.settled(self.own, [self.cluster], {(group, str(document.data.get("kind", "")))}, read)
 
     def read(self, document: Document, namespace: str, held: InCluster = NOTHING_LOOKED_UP) -> reading.Reading:
         return reading.read([document], self.catalog, namespace, self.further, held)
@@ -104,9 +141,8 @@ def _context(looking: Clusters) -> tuple[kubeconfig.Context, str]:
     return context, loaded.namespace(context.name)
 
 
-def _all(api: Api, words: Sequence[str], namespace: str) -> list[Found]:
+def _all(api: Api, served: Sequence[Resource], words: Sequence[str], namespace: str) -> list[Found]:
     """Raises ApiError, and InputError for types that the server does not have."""
-    served = resources.served(api)
     faults = Faults()
     found = []
     for word in words:

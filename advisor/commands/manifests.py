@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from advisor import files
-from advisor.commands import definitions, exits, selector, terminal
+from advisor.cluster import ClusterSnapshot
+from advisor.commands import definitions, exits, selector, stored, terminal
 from advisor.commands.given import Manifests, Output
-from advisor.definitions.reading import Reading, read
-from advisor.definitions.references import InCluster
+from advisor.definitions.catalog import Catalog
+from advisor.definitions.layers import Layer
+from advisor.definitions.reading import Reading, members, read
+from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.definitions.variants import Again
 from advisor.errors import Fault, Faults, InputError, Where
 from advisor.files import Document, Source
+from advisor.labels import Selector
 from advisor.workload import Note, Workload
 
 STDIN = "-"
@@ -28,6 +33,7 @@ class Asked:
 
     missing  objects with pods inside for which there is no definition
     again    reads the sound ones again, with what a cluster holds of the objects that they refer to
+    informed reads everything again, with the definitions that clusters hold; None where these have none for it
     """
 
     workloads: tuple[Workload, ...]
@@ -36,6 +42,7 @@ class Asked:
     notes: tuple[Note, ...]
     warnings: tuple[Fault, ...]
     again: Again = lambda held: ()
+    informed: Callable[[Sequence[ClusterSnapshot]], Asked | None] = lambda clusters: None
 
     @property
     def codes(self) -> list[int]:
@@ -58,23 +65,58 @@ class Asked:
 
 def asked(found: Sequence[Document], given: Manifests, namespace: str) -> Asked:
     """Raises InputError for documents that are no objects, and where no workload is chosen."""
-    chosen = selector.parse(given.selector)
-    catalog = definitions.catalog(given.definition)
     further = documents(given.beside) if given.beside else ()
-    reading = read(found, catalog, given.namespace or namespace, further)
-    workloads = tuple(workload for workload in reading.workloads if chosen.matches(workload.labels))
-    sound = [place for place, one in enumerate(reading.workloads) if chosen.matches(one.labels) and not one.faults]
+    chosen = selector.parse(given.selector)
+    return _Files(tuple(found), given, namespace, tuple(further), chosen, definitions.own(given.definition)).asked(())
 
-    def again(held: InCluster) -> Sequence[Workload]:
-        read_with = read(found, catalog, given.namespace or namespace, further, held).workloads
-        return tuple(read_with[place] for place in sound)
 
-    if reading.workloads and not workloads:
-        raise InputError(f"none of the workloads ({len(reading.workloads)}) has the labels {chosen}")
-    if not workloads and not reading.missing:
-        reading = replace(reading, missing=(_nothing(given, reading),))
-    warnings = definitions.warnings(catalog)
-    return Asked(workloads, reading.passed_over, reading.missing, reading.notes, warnings, again)
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What was named, and how it is to be read, as often as that is necessary."""
+
+    found: tuple[Document, ...]
+    given: Manifests
+    namespace: str
+    further: tuple[Document, ...]
+    chosen: Selector
+    own: tuple[Layer, ...]
+
+    def asked(self, clusters: Sequence[ClusterSnapshot]) -> Asked:
+        """With the definitions that these clusters have. Raises InputError as `asked` does."""
+        settled = stored.settled(self.own, clusters, self._kinds(), self._read)
+        reading = settled.reading
+        places = [place for place, one in enumerate(reading.workloads) if self.chosen.matches(one.labels)]
+        workloads = tuple(reading.workloads[place] for place in places)
+        sound = tuple(place for place in places if not reading.workloads[place].faults)
+        if reading.workloads and not workloads:
+            raise InputError(f"none of the workloads ({len(reading.workloads)}) has the labels {self.chosen}")
+        if not workloads and not reading.missing:
+            reading = replace(reading, missing=(_nothing(self.given, reading),))
+        return Asked(
+            workloads,
+            reading.passed_over,
+            reading.missing,
+            reading.notes,
+            (*definitions.warnings(settled.catalog), *settled.warnings),
+            partial(self._again, settled.catalog, sound),
+            self._informed,
+        )
+
+    def _kinds(self) -> frozenset[tuple[str, str]]:
+        heads = (document.data for document in members(self.found) if isinstance(document.data, dict))
+        return frozenset((str(one.get("apiVersion", "")).rpartition("/")[0], str(one.get("kind", ""))) for one in heads)
+
+    def _read(self, catalog: Catalog, held: InCluster = NOTHING_LOOKED_UP) -> Reading:
+        return read(self.found, catalog, self.given.namespace or self.namespace, self.further, held)
+
+    def _again(self, catalog: Catalog, places: Sequence[int], held: InCluster) -> Sequence[Workload]:
+        found = self._read(catalog, held).workloads
+        return tuple(found[place] for place in places)
+
+    def _informed(self, clusters: Sequence[ClusterSnapshot]) -> Asked | None:
+        """None where the clusters have no definition for what is in the files."""
+        held = stored.of_clusters(clusters, self._kinds(), check=False)
+        return self.asked(clusters) if held else None
 
 
 def _nothing(given: Manifests, reading: Reading) -> Fault:
@@ -94,14 +136,15 @@ def documents(names: Sequence[str]) -> list[Document]:
     found: list[Document] = []
     for name in names:
         with faults.collect():
-            for path in _paths(name):
+            for path in paths(name):
                 with faults.collect():
                     found += files.documents(source(path))
     faults.raise_if_any()
     return found
 
 
-def _paths(name: str) -> list[str]:
+def paths(name: str) -> list[str]:
+    """The files that an argument means. Raises InputError for a folder without any."""
     if name == STDIN or not Path(name).is_dir():
         return [name]
     found = sorted(_below(name))
@@ -132,6 +175,19 @@ def say(found: Asked, output: Output) -> None:
     terminal.say([*found.faults, *found.missing], no_color=output.no_color)
     terminal.say([*found.warnings, *_warnings(found)], severity="warning", no_color=output.no_color)
     terminal.say([Fault(text) for text in _notes(found, output)], severity="note", no_color=output.no_color)
+
+
+def say_more(found: Asked, before: Asked, output: Output) -> None:
+    """On stderr: what was not said yet, once clusters have had their word."""
+    fresh = replace(
+        found,
+        workloads=tuple(one for one in found.workloads if one not in before.workloads),
+        missing=tuple(fault for fault in found.missing if fault not in before.missing),
+        notes=tuple(note for note in found.notes if note not in before.notes),
+        warnings=tuple(fault for fault in found.warnings if fault not in before.warnings),
+        passed_over={} if found.passed_over == before.passed_over else found.passed_over,
+    )
+    say(fresh, output)
 
 
 def say_of_clusters(workloads: Sequence[Workload], output: Output) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import combinations
 
 from advisor.cluster import ClusterSnapshot
-from advisor.commands import definitions, exits, fleet, manifests, podgroup, terminal
+from advisor.commands import definitions, exits, fleet, manifests, podgroup, stored, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Manifests, Output, Result
 from advisor.commands.manifests import Asked
@@ -34,8 +34,9 @@ def run(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output
         return _nothing_asked(asked, output)
     look = watch.until_placed()
     say(watch, look.clusters, output)
+    manifests.say_more(look.asked or asked, asked, output)
     manifests.say_of_clusters(look.workloads, output)
-    return printed(look, asked, output)
+    return printed(look, look.asked or asked, output)
 
 
 def watching(asking: Manifests, looking: Clusters, choosing: Choosing, output: Output) -> tuple[Watch | None, Asked]:
@@ -45,13 +46,15 @@ def watching(asking: Manifests, looking: Clusters, choosing: Choosing, output: O
     if output.verbose:
         terminal.note(planned.origin, no_color=output.no_color)
     asked = manifests.asked(documents, asking, planned.namespace)
+    accelerators = definitions.accelerators()
+    if asked.missing and not asked.sound:
+        asked = asked.informed(stored.read(planned.sources(accelerators), accelerators)) or asked
     manifests.say(asked, output)
     if not asked.sound:
         return None, asked
-    accelerators = definitions.accelerators()
     sources = planned.sources(accelerators, variants.sought(asked.sound))
     brought = beside.brought(reading.members(documents), asking.namespace or planned.namespace)
-    return Watch(asked.sound, asked.again, brought, planned, sources, choosing, accelerators, output.no_color), asked
+    return Watch(asked, brought, planned, sources, choosing, accelerators, output.no_color), asked
 
 
 def say(watch: Watch, clusters: Sequence[ClusterSnapshot], output: Output) -> None:

@@ -13,12 +13,13 @@ from advisor.cluster import ClusterSnapshot
 from advisor.commands import exits, fleet, progress, terminal
 from advisor.commands.fleet import Fleet
 from advisor.commands.given import Choosing
+from advisor.commands.manifests import Asked
 from advisor.definitions import variants
-from advisor.definitions.variants import Again
 from advisor.errors import InputError
 from advisor.kube.beside import laid_over
 from advisor.kube.collect import Live, Source, collect, supplemented
 from advisor.kube.conversation import Needs
+from advisor.kube.progress import Progress
 from advisor.question import Policy, Question
 from advisor.verdict import FULL, REDUCED, UNKNOWN, Answer, Report
 from advisor.workload import Workload
@@ -29,11 +30,15 @@ PAUSE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at the clusters, and the answer that it led to; the workloads as these clusters would make them."""
+    """One look at the clusters, and the answer that it led to; the workloads as these clusters would make them.
+
+    `asked`: what is asked by the definitions of these clusters; None where no cluster was looked at.
+    """
 
     clusters: tuple[ClusterSnapshot, ...]
     report: Report
     workloads: tuple[Workload, ...] = ()
+    asked: Asked | None = None
 
     @property
     def code(self) -> int:
@@ -54,12 +59,10 @@ def exit_code(answer: Answer) -> int:
 class Watch:
     """The same question to the same clusters, as often as it is asked.
 
-    `brought`: objects beside the workloads in the manifests, which the clusters will have then. `again`: reads the
-    workloads with what a cluster holds of the objects that they refer to.
+    `brought`: objects beside the workloads in the manifests, which the clusters will have then.
     """
 
-    workloads: tuple[Workload, ...]
-    again: Again
+    asked: Asked
     brought: ClusterSnapshot
     planned: Fleet
     sources: tuple[Source, ...]
@@ -81,15 +84,15 @@ class Watch:
         return look
 
     def look(self) -> Look:
-        clusters, question = self.ask()
-        return Look(clusters, advise(question), question.workloads)
+        clusters, question, asked = self.ask()
+        return Look(clusters, advise(question), question.workloads, asked)
 
-    def ask(self) -> tuple[tuple[ClusterSnapshot, ...], Question]:
-        """The clusters as they are read now, and the question to them."""
+    def ask(self) -> tuple[tuple[ClusterSnapshot, ...], Question, Asked]:
+        """The clusters as they are read now, the question to them, and what is asked by their definitions."""
         names = [source.name for source in self.sources]
         with progress.reading(names, no_color=self.no_color) as advance:
-            clusters = collect(self.sources, _needs(self.workloads), self.accelerators, advance)
-            clusters, workloads = self._looked_up(clusters)
+            clusters, asked = self._read(advance)
+            clusters, workloads = self._looked_up(clusters, asked)
         as_of = self._as_of(clusters)
         if self._max_age:
             clusters = tuple(fleet.with_stale_as_unknown(one, as_of, self._max_age) for one in clusters)
@@ -101,18 +104,30 @@ class Watch:
             accelerators=self.accelerators,
             assume_namespaces=self.planned.assume_namespaces,
         )
-        return clusters, question
+        return clusters, question, asked
+
+    def _read(self, advance: Progress) -> tuple[tuple[ClusterSnapshot, ...], Asked]:
+        """The snapshots, and what is asked once their own definitions are known; rarely that needs more of them."""
+        needs = _needs(self.asked.sound)
+        clusters = collect(self.sources, needs, self.accelerators, advance)
+        asked = self.asked.informed(clusters)
+        if asked is None:
+            return clusters, self.asked
+        wanted = _needs(asked.sound)
+        if not needs.cover(wanted):
+            clusters = collect(self.sources, wanted, self.accelerators, advance)
+        return clusters, asked
 
     def _looked_up(
-        self, clusters: tuple[ClusterSnapshot, ...]
+        self, clusters: tuple[ClusterSnapshot, ...], given: Asked
     ) -> tuple[tuple[ClusterSnapshot, ...], tuple[Workload, ...]]:
         """The workloads as each cluster would make them; what was found may refer to something else."""
-        asked = set(variants.sought(self.workloads))
-        workloads = variants.on_clusters(self.workloads, self.again, clusters)
+        asked = set(variants.sought(self.asked.sound))
+        workloads = variants.on_clusters(given.sound, given.again, clusters)
         while further := tuple(one for one in variants.sought(workloads) if one not in asked):
-            found = collect(self.sources, Needs(references=further, alone=True), self.accelerators)
+            found = collect(self.sources, Needs(references=further, alone=True, definitions=False), self.accelerators)
             clusters = tuple(supplemented(one, more) for one, more in zip(clusters, found, strict=True))
-            workloads = variants.on_clusters(self.workloads, self.again, clusters)
+            workloads = variants.on_clusters(given.sound, given.again, clusters)
             asked |= {*further}
         return clusters, workloads
 

@@ -39,9 +39,12 @@ def run(path: str, asking: Manifests, looking: Clusters, choosing: Choosing, out
     watch, asked = place.watching(asking, _base(scenario, looking), choosing, output)
     if watch is None or asked.faults:
         return Result("", exits.worst(asked.codes))
-    clusters, question = watch.ask()
+    clusters, question, informed = watch.ask()
     place.say(watch, clusters, output)
+    manifests.say_more(informed, asked, output)
     manifests.say_of_clusters(question.workloads, output)
+    if informed.faults:
+        return Result("", exits.worst(informed.codes))
     question = replace(question, workloads=_copied(question, scenario))
     asked = replace(asked, workloads=question.workloads)
     with scenario.document.faults():
@@ -59,10 +62,11 @@ def place_otherwise(
     watch, asked = place.watching(asking, looking, choosing, output)
     if watch is None:
         return Result("", exits.worst(asked.codes))
-    clusters, question = watch.ask()
+    clusters, question, informed = watch.ask()
     place.say(watch, clusters, output)
+    manifests.say_more(informed, asked, output)
     manifests.say_of_clusters(question.workloads, output)
-    return answered(question, clusters, (step,), replace(asked, workloads=asked.sound), output)
+    return answered(question, clusters, (step,), replace(informed, workloads=informed.sound), output)
 
 
 def _refuse_waiting(choosing: Choosing) -> None:

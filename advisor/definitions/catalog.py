@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path as FilePath
 
-from advisor.definitions import layers, versions
+from advisor.definitions import layers, profile_schema, versions
 from advisor.definitions.layers import BUILTIN, Entry, Layer
 from advisor.errors import Fault, InputError
 
@@ -77,6 +77,7 @@ class Catalog:
 
     def __init__(self, above: Sequence[Layer] = (), builtin: Builtin | None = None) -> None:
         self.layers: tuple[Layer | Builtin, ...] = (*above, builtin or Builtin())
+        self._broken: dict[int, tuple[Fault, ...]] = {}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -86,7 +87,8 @@ class Catalog:
     @property
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong with the definitions that were left out."""
-        return tuple(fault for layer in self.layers for fault in layer.faults)
+        late = tuple(fault for faults in self._broken.values() for fault in faults)
+        return (*(fault for layer in self.layers for fault in layer.faults), *late)
 
     @cached_property
     def made(self) -> frozenset[tuple[str, str]]:
@@ -103,8 +105,9 @@ class Catalog:
         that would decide has two for the same version.
         """
         group, _, version = api_version.rpartition("/")
-        known = [entry for layer in self.layers for entry in layer.of(group, kind)]
+        known = [entry for layer in self.layers for entry in layer.of(group, kind) if self._is_sound(entry)]
         known.sort(key=lambda entry: versions.distance(entry.kind.version, version))
+        known = [entry for entry in known if not _is_out_of_step(entry, known)]
         if not known:
             return None
         best, *others = known
@@ -113,6 +116,25 @@ class Catalog:
             raise _ambiguous([best, *rivals])
         profile = next((entry for entry in known if entry.profile_document), None)
         return Found(best, profile, _note(best, version), tuple(others))
+
+    def _is_sound(self, entry: Entry) -> bool:
+        """Of a cluster's definitions only those are looked at whose kind is asked for."""
+        if entry.checked or entry.origin == BUILTIN:
+            return True
+        if id(entry) not in self._broken:
+            self._broken[id(entry)] = layers.faults(entry)
+        return not self._broken[id(entry)]
+
+
+def _is_out_of_step(entry: Entry, known: Sequence[Entry]) -> bool:
+    """A cluster's definition brings no profile, and one that speaks of other components cannot go with it.
+
+    Without a profile it would miss what ours knows of the kind, so ours stays whole.
+    """
+    profile = next((one for one in known if one.profile_document), None)
+    if entry.origin.kind != "cluster" or profile is None or profile.profile_document is None:
+        return False
+    return not profile_schema.parse(profile.profile_document).fits(entry.definition)
 
 
 def _note(entry: Entry, version: str) -> str:

@@ -25,7 +25,8 @@ from advisor.files import whole
 LIBRARY = Path(jq.__file__).parent
 MOST_OUTPUTS = 999
 _LONGEST_MESSAGE = 200
-_FINITE = 'if any(.. | numbers; isnan or isinfinite) then error("gives a number that is not finite") else . end'
+_NOT_FINITE = "gives a number that is not finite"
+_FINITE = f'if any(.. | numbers; isnan or isinfinite) then error("{_NOT_FINITE}") else . end'
 _COMPILE_ERROR = re.compile(
     r"jq: error: (?:syntax error, )?(?P<what>.*?) at <\S+>, line (?P<line>\d+), column (?P<column>\d+):"
 )
@@ -34,6 +35,13 @@ _PAIR = re.compile(rf"{_TYPE} \(.*\) and {_TYPE} \(.*\) (cannot be [a-z ]+)")
 _VALUE = re.compile(r"(string|array|object) \(.*\)")
 _PARSED = re.compile(r" \(while parsing '.*'\)")
 _INDEX = re.compile(r'with (?:string \()?"(?P<key>.*)"\)?')
+_QUOTED = re.compile(r'"(.*)"')
+_FORMS = (
+    (re.compile(r'^date ".*" does not match format ".*"$'), "a date does not match its format"),
+    (re.compile(r"^.* is not a valid (format|modifier string)$"), r"text is not a valid \1"),
+    (re.compile(r"^(Invalid path expression) .*$"), r"\1"),
+)
+OWN_ERROR = "ends with an error of its own, whose text is not shown: it may hold values of the object"
 _UNDEFINED = re.compile(r"(?P<name>\w+)/0 is not defined")
 NO_VARIABLES: Mapping[str, Any] = {}
 
@@ -112,14 +120,20 @@ def run(text: str, document: str, variables: Mapping[str, Any], edits: bool) -> 
 
 
 def _without_values(message: str, text: str) -> str:
-    """jq's reason without what the document holds: types are named, and keys that the expression names itself."""
+    """jq's reason without what the document holds: types are named, and what the expression says itself."""
+    if any(call.token.text == "error" for call in tokens.calls(tokens.tokens(text))):
+        return message if message == _NOT_FINITE or json.dumps(message)[1:-1] in text else OWN_ERROR
     message = _PARSED.sub("", message)
     index = _INDEX.search(message)
     if index:
-        return message if f"{index['key']}" in text else _INDEX.sub("with text", message)
-    if not _VALUE.search(message):
-        return message
-    return _PAIR.sub(r"\1 and \2 \3", message) if _PAIR.search(message) else _VALUE.sub(r"\1", message)
+        message = message if f"{index['key']}" in text else _INDEX.sub("with text", message)
+    elif _VALUE.search(message) and _PAIR.search(message):
+        message = _PAIR.sub(r"\1 and \2 \3", message)
+    else:
+        message = _VALUE.sub(r"\1", message)
+    for pattern, plain in _FORMS:
+        message = pattern.sub(plain, message)
+    return _QUOTED.sub(lambda found: found[0] if found[1] in text else "text", message)
 
 
 @lru_cache(maxsize=4096)

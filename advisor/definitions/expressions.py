@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from advisor.definitions.tokens import CLOSES, OPENS, Token, calls, fault, neighbours, tokens
+from advisor.definitions.tokens import CLOSES, OPENS, Call, Token, calls, fault, neighbours, tokens
 from advisor.errors import Fault, InputError
 
 _ASSIGNS = frozenset(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="))
@@ -39,6 +40,7 @@ _REGEX = re.compile(r"\(\?<?[=!]|\\\\[1-9]")
 _REGEX_USERS = ("test", "match", "capture", "scan", "split", "splits", "sub", "gsub")
 
 
+@lru_cache(maxsize=4096)
 def check(text: str, *, edits: bool = False) -> None:
     """Raise InputError with everything in `text` that is refused.
 
@@ -77,11 +79,23 @@ def warnings(text: str) -> list[Fault]:
     return [fault(message, text, at) for at, message in sorted(_doubts(found, words))]
 
 
+def of_the_clock(text: str) -> list[Fault]:
+    """Where the answer depends on the time of day."""
+    return [fault(_UNREPEATABLE.format(call.token.text), text, call.token.at) for call in _clocks(tokens(text))]
+
+
+_UNREPEATABLE = "{} depends on the clock, so the answer cannot be repeated"
+
+
+def _clocks(found: list[Token]) -> Iterator[Call]:
+    return (call for call in calls(found) if call.token.text in _CLOCK)
+
+
 def _doubts(found: list[Token], words: dict[str, int]) -> Iterator[tuple[int, str]]:
+    for call in _clocks(found):
+        yield call.token.at, _UNREPEATABLE.format(call.token.text)
     for word, at in words.items():
-        if word in _CLOCK:
-            yield at, f"{word} depends on the clock, so the answer cannot be repeated"
-        elif word in _TIMES or word == "@base64d":
+        if word in _TIMES or word == "@base64d":
             yield at, f"{word} answers differently in upstream's jq"
         elif word in _TEXTS and any(token.kind == "mark" and token.text == "{" for token in found):
             yield at, f"{word} writes the keys of an object made here in another order in upstream's jq"

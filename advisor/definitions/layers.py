@@ -44,13 +44,17 @@ BUILTIN = Origin("builtin")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A usable definition, the document that holds it, and the document of the profile that follows it there."""
+    """A usable definition, the document that holds it, and the document of the profile that follows it there.
+
+    `checked`: else only its form is known to be right, and `faults` says whether it can be used.
+    """
 
     definition: Definition
     origin: Origin
     document: Document
     profile_document: Document | None = None
     warnings: tuple[Fault, ...] = ()
+    checked: bool = True
 
     @property
     def kind(self) -> GroupVersionKind:
@@ -87,14 +91,20 @@ def from_folder(folder: str) -> Layer:
     return _read(origin, paths, check=True)
 
 
-def from_cluster(cluster: str, objects: Iterable[Mapping[str, Any]]) -> Layer:
-    """Definitions that a cluster has, as its API returned them."""
-    return _usable(Origin("cluster", cluster), (_of_cluster(cluster, data) for data in objects), check=True)
+def from_cluster(cluster: str, objects: Iterable[Mapping[str, Any]], *, check: bool = True) -> Layer:
+    """Definitions that a cluster has. Without `check`, expressions wait until their kind is asked for."""
+    return _usable(Origin("cluster", cluster), (_of_cluster(cluster, data) for data in objects), check=check)
 
 
 def _of_cluster(cluster: str, data: Mapping[str, Any]) -> Document:
     name = f"cluster {cluster}, {data.get('kind')} {(data.get('metadata') or {}).get('name')}"
     return Document(data, Source(name, ""), 0, Where(name))
+
+
+def faults(entry: Entry) -> tuple[Fault, ...]:
+    """What keeps a definition from being used whose expressions nobody has looked at yet."""
+    with sandbox.SANDBOX.together():
+        return tuple(map(entry.document.placed, validate(entry.definition, entry.origin.engine).errors))
 
 
 def builtin(path: FilePath) -> Layer:
@@ -121,7 +131,7 @@ def _file(origin: Origin, path: str, *, check: bool) -> Layer:
 def _usable(origin: Origin, documents: Iterable[Document], *, check: bool) -> Layer:
     entries: list[Entry] = []
     faults: list[Fault] = []
-    for document, profile in _pairs(documents, faults):
+    for document, profile in pairs(documents, faults):
         try:
             with document.faults():
                 entries.append(replace(_entry(origin, document, check), profile_document=profile))
@@ -130,19 +140,19 @@ def _usable(origin: Origin, documents: Iterable[Document], *, check: bool) -> La
     return Layer(origin, tuple(entries), tuple(faults))
 
 
-def _pairs(documents: Iterable[Document], faults: list[Fault]) -> list[tuple[Document, Document | None]]:
+def pairs(documents: Iterable[Document], faults: list[Fault]) -> list[tuple[Document, Document | None]]:
     """Each definition with the profile behind it."""
-    pairs: list[tuple[Document, Document | None]] = []
+    found: list[tuple[Document, Document | None]] = []
     for document in _members(documents):
         if schema.is_definition(document.data):
-            pairs.append((document, None))
+            found.append((document, None))
         elif _is_profile(document.data):
-            if pairs and pairs[-1][1] is None:
-                pairs[-1] = (pairs[-1][0], document)
+            if found and found[-1][1] is None:
+                found[-1] = (found[-1][0], document)
             else:
                 message = "a placement profile stands behind the definition that it belongs to, one for each"
                 faults.append(document.placed(Fault(message, ("kind",))))
-    return pairs
+    return found
 
 
 def _members(documents: Iterable[Document]) -> Iterator[Document]:
@@ -161,8 +171,9 @@ def _is_profile(data: Any) -> bool:
 def _entry(origin: Origin, document: Document, check: bool) -> Entry:
     definition, warnings = schema.parse(document.data)
     if check:
-        findings = validate(definition, origin.engine)
+        with sandbox.SANDBOX.together():
+            findings = validate(definition, origin.engine)
         if findings.errors:
             raise InputError.of(findings.errors)
         warnings = (*warnings, *findings.warnings)
-    return Entry(definition, origin, document, warnings=tuple(map(document.placed, warnings)))
+    return Entry(definition, origin, document, warnings=tuple(map(document.placed, warnings)), checked=check)

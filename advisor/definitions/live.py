@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.definitions import reading, status
+from advisor.definitions import outputs, reading, status
 from advisor.definitions.catalog import Catalog, Found
 from advisor.definitions.engine import prepare
 from advisor.definitions.profile import Context
@@ -29,7 +29,7 @@ def resized(document: Document, catalog: Catalog, replicas: int) -> Any:
     if found is None or found.profile is None or own is None or own.spec.scaled is None:
         return None
     context = Context(own, found.profile.origin.engine, prepare(document.data), "")
-    return context.value(f"{own.spec.scaled} = $replicas", None, replicas=replicas)
+    return context.value(outputs.OBJECT, f"{own.spec.scaled} = $replicas", None, replicas=replicas)
 
 
 def is_scheduled(found: Found) -> bool:

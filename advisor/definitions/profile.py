@@ -14,10 +14,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from advisor import files
-from advisor.definitions import templates, tree
+from advisor.definitions import expressions, outputs, templates, tree
 from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.engine import Engine, Prepared, prepare
 from advisor.definitions.extract import Extraction, Instance, Part, Scale
+from advisor.definitions.outputs import Form, unreadable
 from advisor.definitions.profile_schema import Profile, RoleRule
 from advisor.definitions.scalers import Scaler
 from advisor.errors import InputError, Path, at, dotted
@@ -37,12 +38,13 @@ class Context:
     namespace: str
     refs: Mapping[str, Any] = field(default_factory=dict)
 
-    def value(self, text: str | None, default: Any, **variables: Any) -> Any:
+    def value(self, form: Form, text: str | None, default: Any, **variables: Any) -> Any:
         """The single output of an expression on the object; `default` when there is no expression."""
-        return default if text is None else self.one(text, self.document, variables)
+        return default if text is None else outputs.checked(form, self.one(text, self.document, variables), text)
 
     def each(
         self,
+        form: Form,
         text: str | None,
         defaults: Sequence[Any],
         given: Sequence[Mapping[str, Any]],
@@ -56,13 +58,15 @@ class Context:
         """
         if text is None or not given:
             return list(defaults)
+        expressions.check(text, edits=True)
         document = self.document if of is None else prepare(list(of))
         try:
-            return self._together(text, document, given, "$all" if of is None else "$all[$row.at]", shared)
+            found = self._together(text, document, given, "$all" if of is None else "$all[$row.at]", shared)
         except InputError:
             documents = [self.document] * len(given) if of is None else map(prepare, of)
             pairs = zip(documents, given, strict=True)
-            return [self.one(text, document, {**shared, **variables}) for document, variables in pairs]
+            found = [self.one(text, document, {**shared, **variables}) for document, variables in pairs]
+        return [outputs.checked(form, value, text) for value in found]
 
     def _together(
         self, text: str, document: Prepared, given: Sequence[Mapping[str, Any]], start: str, shared: Mapping[str, Any]
@@ -76,10 +80,10 @@ class Context:
         return [outputs[0] for outputs in found]
 
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
-        outputs = self.outputs(text, document, {**self.variables, **variables})
-        if len(outputs) != 1:
-            raise unreadable(f"{len(outputs)} values where one is needed", text)
-        return outputs[0]
+        found = self.outputs(text, document, {**self.variables, **variables})
+        if len(found) != 1:
+            raise unreadable(f"{len(found)} values where one is needed", text)
+        return found[0]
 
     @property
     def variables(self) -> dict[str, Any]:
@@ -96,13 +100,6 @@ class Context:
             raise unreadable(str(error.faults[0].message), text) from None
 
 
-def unreadable(reason: str, text: str) -> InputError:
-    """Something in the manifest has another shape than the kind's; the profile's own rules did not see it coming."""
-    line = " ".join(text.split())
-    hint = f"in the placement profile: {line if len(line) <= _LONGEST_HINT else line[: _LONGEST_HINT - 3] + '...'}"
-    return InputError(f"cannot be read as its kind wants it: {reason}", path=("spec",), hint=hint, code="unreadable")
-
-
 @lru_cache(maxsize=64)
 def library(names: tuple[str, ...]) -> str:
     """The functions that a profile uses, in front of each of its expressions."""
@@ -115,9 +112,10 @@ def with_scaler(context: Context, scaler: Scaler | None) -> tuple[Context, list[
     path = context.profile.spec.scaled
     if path is None or scaler is None:
         return context, []
-    stated = context.value(path, None)
+    expressions.check(path, edits=True)
+    stated = context.value(outputs.MAXIMUM, path, None)
     if stated is None:
-        after = prepare(context.value(f"{path} = $least", None, least=scaler.minimum))
+        after = prepare(context.value(outputs.OBJECT, f"{path} = $least", None, least=scaler.minimum))
         notes = list(_differences(context.document.data, after.data, ()))
         text = f"is {scaler.minimum}, the minimum of {scaler.title}"
         return replace(context, document=after), [replace(note, rule="scaler", text=text) for note in notes]
@@ -132,7 +130,7 @@ def with_defaults(context: Context) -> tuple[Context, list[Note]]:
     if context.profile.spec.prepare is None:
         return context, []
     before = context.document
-    after = prepare(context.value(context.profile.spec.prepare, None))
+    after = prepare(context.value(outputs.OBJECT, context.profile.spec.prepare, None))
     return replace(context, document=after), list(_differences(before.data, after.data, ()))
 
 
@@ -148,7 +146,6 @@ def _differences(before: Any, after: Any, path: Path) -> Iterator[Note]:
 
 
 _ABSENT = object()
-_LONGEST_HINT = 100
 MINIMUM = "minimum"
 """The rule of notes about a minimum that cannot be meant."""
 
@@ -186,14 +183,14 @@ def roles(context: Context, extraction: Extraction) -> Roles:
         for role, said in _of_rule(rule, context, extraction):
             found.append(role)
             notes += said
-    if not found and not context.value(context.profile.spec.podless, False):
+    if not found and not context.value(outputs.FLAG, context.profile.spec.podless, False):
         raise InputError("holds no pods where its kind keeps them", path=("spec",), code="unreadable")
     return Roles(_with_unique_names(found), tuple(notes))
 
 
 def _of_rule(rule: RoleRule, context: Context, extraction: Extraction) -> Iterator[tuple[Role, list[Note]]]:
     if rule.added:
-        if context.value(rule.when, True):
+        if context.value(outputs.FLAG, rule.when, True):
             for role, notes in _roles(rule, [Instance(rule.added, "", Scale(1), {})], context):
                 yield role, [Note("pod-added", f"{role.name}: {role.replicas} added by the controller"), *notes]
         return
@@ -206,7 +203,7 @@ def _there(rule: RoleRule, part: Part, context: Context) -> list[Instance]:
     if rule.when is None:
         return [instance for instance in part.instances if has_pods(part, instance)]
     given = [{"id": instance.id} for instance in part.instances]
-    flags = context.each(rule.when, [False] * len(given), given)
+    flags = context.each(outputs.FLAG, rule.when, [False] * len(given), given)
     return [instance for instance, flag in zip(part.instances, flags, strict=True) if flag]
 
 
@@ -223,22 +220,22 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
     scales = [instance.scale or Scale() for instance in instances]
     given = [_given(instance, scale) for instance, scale in zip(instances, scales, strict=True)]
 
-    def each(text: str | None, default: Any) -> list[Any]:
-        return context.each(text, [default] * len(given), given)
+    def each(form: Form, text: str | None, default: Any) -> list[Any]:
+        return context.each(form, text, [default] * len(given), given)
 
-    names = context.each(rule.name, [instance.id or instance.component for instance in instances], given)
-    replicas = list(map(_count, context.each(rule.replicas, [scale.desired for scale in scales], given)))
-    least = map(_count, context.each(rule.minimum, replicas, given))
+    names = context.each(outputs.NAME, rule.name, [instance.id or instance.component for instance in instances], given)
+    replicas = list(map(count, context.each(outputs.COUNT, rule.replicas, [scale.desired for scale in scales], given)))
+    least = context.each(outputs.COUNT, rule.minimum, replicas, given)
     columns = zip(
         instances,
         names,
         replicas,
         least,
-        each(rule.maximum, None),
-        map(_count, each(rule.step, 0 if rule.added else 1)),
-        each(rule.stage, [0, 0]),
-        each(rule.topology, []),
-        each(rule.starts_after, ""),
+        each(outputs.MAXIMUM, rule.maximum, None),
+        each(outputs.COUNT, rule.step, 0 if rule.added else 1),
+        each(outputs.STAGE, rule.stage, [0, 0]),
+        each(outputs.TOPOLOGY, rule.topology, []),
+        each(outputs.TEXT, rule.starts_after, ""),
         _templates(rule, instances, names, given, context),
         strict=True,
     )
@@ -248,7 +245,7 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
             replicas=pods,
             template=template,
             minimum=min(pods, floor),
-            maximum=most if most is None else max(_count(most), min(pods, floor)),
+            maximum=most if most is None else max(most, min(pods, floor)),
             step=step,
             component=instance.component,
             instance=instance.id,
@@ -284,11 +281,11 @@ def _templates(
     written: Sequence[Any] = [instance.pod or {"metadata": {}, "spec": {}} for instance in instances]
     pods = written
     if rule.added:
-        pods = context.each(rule.template, pods, given)
+        pods = context.each(outputs.OBJECT, rule.template, pods, given)
     elif rule.template is not None:
         known = [{**one, "role": name} for one, name in zip(given, names, strict=True)]
-        pods = context.each(rule.template, pods, known, of=pods, object=context.document.data)
-    labels = context.each(rule.labels, [{}] * len(given), given)
+        pods = context.each(outputs.OBJECT, rule.template, pods, known, of=pods, object=context.document.data)
+    labels = context.each(outputs.LABELS, rule.labels, [{}] * len(given), given)
     for name, pod, first, own in zip(names, pods, written, labels, strict=True):
         with at(name):
             yield templates.template(pod, context.namespace, own, _labels(first))
@@ -301,7 +298,8 @@ def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _count(value: Any) -> int:
+def count(value: Any) -> int:
+    """Raises InputError for what is no number of pods."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(f"a number of pods must be a whole number, not {_shown(value)}", code="unreadable")
     if value < 0:
@@ -326,8 +324,8 @@ def _with_unique_names(found: Sequence[Role]) -> tuple[Role, ...]:
 
 def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
     """Pods that must start together, as the profile says; roles without pods are left out."""
-    stated = context.value(context.profile.spec.gang.groups, [], roles=_counts(found)) or []
-    made = [GangGroup(_count(one["count"]), {name: _count(n) for name, n in one["members"].items()}) for one in stated]
+    stated = context.value(outputs.GROUPS, context.profile.spec.gang.groups, [], roles=_counts(found)) or []
+    made = [GangGroup(one["count"], one["members"]) for one in stated]
     strangers = {name for group in made for name in group.members} - {role.name for role in found}
     if strangers:
         raise InputError(f"a gang needs {', '.join(sorted(strangers))}, of which there is no role", code="unreadable")
@@ -337,16 +335,16 @@ def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
 
 def claims(context: Context, found: Sequence[Role]) -> list[Mapping[str, Any]]:
     """Templates of claims of devices that the controller makes from fields of its own."""
-    return context.value(context.profile.spec.claims, [], roles=_counts(found)) or []
+    return context.value(outputs.CLAIMS, context.profile.spec.claims, [], roles=_counts(found)) or []
 
 
 def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, list[Note]]:
     """Pods that must start at least, and a remark when there are not as many; zero says nothing."""
-    value = context.value(context.profile.spec.gang.min_available, None, roles=_counts(found))
+    value = context.value(outputs.MAXIMUM, context.profile.spec.gang.min_available, None, roles=_counts(found))
     pods = sum(role.replicas for role in found)
     if not value:
         return None, []
-    if _count(value) <= pods:
+    if value <= pods:
         return value, []
     text = f"a minimum of {value} is above the {pods} pods that there are: all of them count"
     return pods or None, [Note(MINIMUM, text, warns=True)]
@@ -358,5 +356,5 @@ def _counts(found: Sequence[Role]) -> dict[str, dict[str, int]]:
 
 
 def unmodelled(context: Context) -> tuple[Unmodelled, ...]:
-    stated = context.value(context.profile.spec.unmodelled, []) or []
+    stated = context.value(outputs.UNMODELLED, context.profile.spec.unmodelled, []) or []
     return tuple(Unmodelled(**found) for found in stated)

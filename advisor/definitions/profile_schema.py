@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from advisor.definitions import schema
 from advisor.definitions.schema import Expression, Jq, expressions
-from advisor.errors import Fault, InputError, Path
+from advisor.errors import Fault, InputError, Path, likely
 from advisor.files import Document
 
 
@@ -191,6 +192,11 @@ class Profile(_Model):
     metadata: Metadata = Metadata()
     spec: ProfileSpec
 
+    def fits(self, definition: schema.Definition) -> bool:
+        """Does the definition have every component that the roles speak of?"""
+        names = {component.name for component in definition.components}
+        return all(rule.component in names for rule in self.spec.roles if rule.component)
+
 
 def parse(document: Document) -> Profile:
     """Raises InputError with every fault, placed in its file."""
@@ -198,14 +204,25 @@ def parse(document: Document) -> Profile:
         try:
             return Profile.model_validate(document.data)
         except ValidationError as error:
-            details = error.errors(include_url=False)
-            raise InputError.of([Fault(str(d["msg"]), _path(d["loc"])) for d in details]) from None
+            raise InputError.of([_fault(detail) for detail in error.errors(include_url=False)]) from None
 
 
-def _path(loc: tuple[str | int, ...]) -> Path:
-    return tuple(loc)
+def _fault(detail: ErrorDetails) -> Fault:
+    if detail["type"] == "extra_forbidden":
+        hint = likely(str(detail["loc"][-1]), _FIELDS)
+        return Fault("is not a field of a placement profile", detail["loc"], hint=hint)
+    return schema.fault(detail)
 
 
 def texts(profile: Profile) -> Iterator[tuple[Path, Expression]]:
     """Every expression of the profile, with its path."""
     yield from expressions(profile)
+
+
+def _aliases(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield field.alias or name
+
+
+_MODELS: tuple[type[BaseModel], ...] = (*_Model.__subclasses__(), Metadata)
+_FIELDS = sorted({name for model in _MODELS for name in _aliases(model)})

@@ -33,6 +33,7 @@ from advisor.definitions.extract import Extraction
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster, Known, Referred
+from advisor.definitions.sandbox import SANDBOX
 from advisor.definitions.scalers import Scaler
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
@@ -210,7 +211,7 @@ def _workload(document: Document, found: Found, default_namespace: str, beside: 
         notes=(Note("version", found.note),) if found.note else (),
     )
     try:
-        with document.faults():
+        with document.faults(), SANDBOX.together():
             whole = replace(_with_roles(workload, document, found, beside), waits=_waits(document, found))
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
@@ -312,8 +313,7 @@ def profile_of(found: Found) -> Profile | None:
     if found.profile is None or found.profile.profile_document is None:
         return None
     own = profile_schema.parse(found.profile.profile_document)
-    components = {component.name for component in found.entry.definition.components}
-    return own if all(rule.component in components for rule in own.spec.roles if rule.component) else None
+    return own if own.fits(found.entry.definition) else None
 
 
 def _check(
@@ -400,7 +400,7 @@ def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
     for part in extraction.leaves():
         for instance in part.instances:
             if profile.has_pods(part, instance) and instance.pod is not None:
-                replicas = instance.scale.desired if instance.scale else 1
+                replicas = profile.count(instance.scale.desired) if instance.scale else 1
                 pod = templates.template(instance.pod, workload.namespace)
                 name = instance.id or instance.component
                 found.append(Role(name, replicas, pod, replicas, None, instance.component, instance.id))

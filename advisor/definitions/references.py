@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from advisor.definitions import shapes
+from advisor.definitions import outputs, shapes
 from advisor.definitions.engine import prepare
-from advisor.definitions.profile import Context, unreadable
+from advisor.definitions.outputs import unreadable
+from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile, Reference
 from advisor.errors import Path, dotted
 from advisor.files import Document
@@ -133,8 +134,8 @@ def _sought(output: Any, rule: Reference) -> _Sought:
     wrong = [key for key, text in texts.items() if not isinstance(text, str) or (key in needed and not text)]
     if wrong:
         raise unreadable(f"a reference gives no {wrong[0]} that is text", rule.find)
-    path = output.get("at")
-    return _Sought(Wanted(**texts), tuple(path) if isinstance(path, list) else ())
+    path: Any = output.get("at")
+    return _Sought(Wanted(**texts), tuple(path) if outputs.is_path(path) else ())
 
 
 @dataclass(frozen=True, slots=True)

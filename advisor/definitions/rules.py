@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from advisor.definitions import pieces
+from advisor.definitions import expressions, pieces
 from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared
 from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
@@ -76,9 +76,13 @@ def _program(rules: tuple[Rule, ...]) -> str:
 
 
 def _judged(rule: Rule) -> str:
+    """Each text is looked at alone first: within a program it must stay in its brackets."""
+    must = rule.must or "true"
+    for text in (rule.at, must):
+        expressions.check(text, edits=True)
     return (
         f"(try [path({rule.at}\n)] catch [] | map(. as $path | $object | getpath($path) | . as $value"
-        f" | [$path, type, (try (($value | ({rule.must or 'true'}\n)) and true) catch false)]))"
+        f" | [$path, type, (try ([$value | ({must}\n)] | length == 1 and .[0]) catch false)]))"
     )
 
 
@@ -87,6 +91,7 @@ def places(
 ) -> list[tuple[Path, Any]]:
     """Where in the object a jq path points, with what stands there; nothing where the text is no plain path."""
     try:
+        expressions.check(text, edits=True)
         pairs = engine.evaluate(f"path({text}\n) as $p | [$p, getpath($p)]", given, variables=variables, edits=True)
     except InputError:
         return []

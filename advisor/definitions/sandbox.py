@@ -2,7 +2,8 @@
 
 The worker has an empty environment, no files beyond its three pipes, a limit on memory, and before every request it
 sets a timer whose signal ends it wherever it is, in jq or in a regular expression, and whether or not its parent lives.
-One line of JSON goes each way. What jq prints is thrown away.
+One line of JSON goes each way. What jq prints is thrown away. Many expressions, each just within its time, are stopped
+by `together`: there the worker's own time is added up.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from advisor.definitions import engine
-from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared, within_depth
+from advisor.definitions.engine import NO_VARIABLES, Prepared, within_depth
 from advisor.errors import Fault, InputError
 
 SECONDS = 2.0
 MEMORY = 512 << 20
-_MOST_REPLY = 64 << 20
+_MOST_REPLY = 16 << 20
+"""Bytes; a manifest has 8 MiB at most, and what is read here takes ten times as much memory there."""
+
 _START = "import sys; sys.path[:0] = sys.argv[3:]; from advisor.definitions.sandbox import serve; serve()"
 
 
@@ -40,8 +44,19 @@ class Worker:
         atexit.register(self.close)
         os.register_at_fork(after_in_child=self._forget)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All that this thread asks inside may take `seconds` in all, counted in time of the worker's processor."""
+        before = getattr(self._shared, "left", None)
+        self._shared.left = self.seconds if before is None else before
+        try:
+            yield
+        finally:
+            self._shared.left = before
+
     def _forget(self) -> None:
         self._lock = threading.Lock()
+        self._shared = threading.local()
         self._process: subprocess.Popen[bytes] | None = None
         self._known: Prepared | None = None
 
@@ -59,12 +74,17 @@ class Worker:
             self._stop()
 
     def _ask(self, request: dict[str, Any], document: Prepared | None = None) -> Any:
+        left = getattr(self._shared, "left", None)
+        if left is not None and left <= 0:
+            raise InputError(self._too_long)
         with self._lock:
             try:
                 reply = self._exchange(request, document)
             except BaseException:
                 self._stop()
+                self._shared.left = left if left is None else left - self.seconds
                 raise
+        self._shared.left = left if left is None else left - reply["took"]
         if "faults" in reply:
             raise InputError.of([Fault(**fault) for fault in reply["faults"]])
         return reply["outputs"]
@@ -106,10 +126,14 @@ class Worker:
             process.kill()
             process.communicate()
 
+    @property
+    def _too_long(self) -> str:
+        return f"did not end within {self.seconds:g} s"
+
     def _why_ended(self, status: int) -> str:
         match -status:
             case signal.SIGALRM:
-                return f"did not end within {self.seconds:g} s"
+                return self._too_long
             case signal.SIGABRT:
                 return f"needs more than {self.memory >> 20} MiB of memory"
             case number if number > 0:
@@ -117,7 +141,7 @@ class Worker:
         raise RuntimeError(f"the jq worker ended with status {status}")
 
 
-SANDBOX: Engine = Worker()
+SANDBOX = Worker()
 
 
 def serve() -> None:
@@ -128,9 +152,10 @@ def serve() -> None:
         request = json.loads(line)
         document = request.get("document", document)
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        began = time.process_time()
         reply = _reply(request, document)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.stdout.buffer.write(reply + b"\n")
+        sys.stdout.buffer.write(b'{"took": %.6f, %b\n' % (time.process_time() - began, reply[1:]))
         sys.stdout.buffer.flush()
 
 
@@ -154,7 +179,7 @@ def _reply(request: dict[str, Any], document: str) -> bytes:
     except MemoryError:
         return b'{"faults": [{"message": "needs too much memory"}]}'
     if len(reply) > _MOST_REPLY:
-        return b'{"faults": [{"message": "gives more than 64 MiB"}]}'
+        return b'{"faults": [{"message": "gives more than %d MiB"}]}' % (_MOST_REPLY >> 20)
     return reply
 
 

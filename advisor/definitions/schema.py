@@ -69,8 +69,12 @@ class GroupVersionKind(_Model):
     version: str
     kind: str
 
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
     def __str__(self) -> str:
-        return f"{self.group}/{self.version} {self.kind}" if self.group else f"{self.version} {self.kind}"
+        return f"{self.api_version} {self.kind}"
 
 
 class Fragments(_Model):
@@ -362,7 +366,7 @@ def _checked(data: Any) -> tuple[Definition, list[Fault]]:
     except ValidationError as error:
         details = error.errors(include_url=False)
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
-    faults = [_fault(detail) for detail in details if detail["type"] != "extra_forbidden"]
+    faults = [fault(detail) for detail in details if detail["type"] != "extra_forbidden"]
     faults += [_reference(path) for path in unknown if path[-1] == "references"]
     warnings = [_unknown(path) for path in unknown if path[-1] != "references"]
     if faults:
@@ -419,7 +423,8 @@ _WANTED = {
 }
 
 
-def _fault(detail: ErrorDetails) -> Fault:
+def fault(detail: ErrorDetails) -> Fault:
+    """What pydantic found, in our words."""
     message = detail["msg"]
     if detail["type"] == "missing":
         message = "is required"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -25,6 +25,7 @@ from advisor.kube.conversation import (
     Part,
     Version,
     conversation,
+    is_served,
     nodes_again,
 )
 from advisor.kube.deadline import Deadline
@@ -68,6 +69,13 @@ class Live:
         return replace(reading.snapshot(), labels=self.labels)
 
 
+def through(api: Api, name: str, needs: Needs, accelerators: Accelerators) -> ClusterSnapshot:
+    """A cluster whose door is open already."""
+    reading = _Reading(name, needs, accelerators, silent)
+    reading.listen(conversation(api, needs))
+    return reading.snapshot()
+
+
 class _Reading:
     """What one conversation has told so far."""
 
@@ -93,6 +101,14 @@ class _Reading:
                 for event in ahead(nodes_again(api), deadline):
                     self._take(event)
                 self._done.add(kinds.NODE)
+
+    def listen(self, events: Iterable[Event]) -> None:
+        """To all of them, until the server gives out."""
+        try:
+            for event in events:
+                self._take(event)
+        except ApiError as error:
+            self.break_off(error)
 
     def _take(self, event: Event) -> None:
         match event:
@@ -127,7 +143,8 @@ class _Reading:
     def break_off(self, error: ApiError) -> None:
         """Nothing more will come. Without nodes and pods nothing of the cluster is known."""
         for kind in self._needs.kinds:
-            if kind not in self._done:
+            expected = not kind.optional or self._needs.alone or is_served(kind, self._groups)
+            if kind not in self._done and expected:
                 self._gaps.setdefault(kind.plural, Gap(kind.plural, error.cause, error.text))
         for reference in self._needs.references[len(self._looked_up) :]:
             self._gaps.setdefault(reference.type, Gap(reference.type, error.cause, error.text))

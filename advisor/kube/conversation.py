@@ -33,13 +33,21 @@ class Needs:
     namespaces  those whose quotas, limits, queues and claims matter; None: all
     volumes     does some pod use a PersistentVolumeClaim?
     references  other objects that workloads depend on, each with its namespace; without a name, all of the kind
-    alone       nothing but the references
+    alone       nothing but the references, and
+    definitions those of kinds of workload
     """
 
     namespaces: tuple[str, ...] | None = None
     volumes: bool = True
     references: tuple[Reference, ...] = ()
     alone: bool = False
+    definitions: bool = True
+
+    def cover(self, other: Needs) -> bool:
+        """Was everything read that is asked for there? References are looked up on their own."""
+        known, wanted = self.namespaces, other.namespaces
+        spaces = known is None or (wanted is not None and set(wanted) <= set(known))
+        return spaces and (self.volumes or not other.volumes)
 
     @property
     def types(self) -> frozenset[tuple[str, str]]:
@@ -48,9 +56,10 @@ class Needs:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
+        definitions = kinds.DEFINITIONS if self.definitions else ()
         if self.alone:
-            return ()
-        return (kinds.NODE, kinds.POD, *SHORT_LISTS, *(VOLUMES if self.volumes else ()))
+            return definitions
+        return (kinds.NODE, kinds.POD, *SHORT_LISTS, *(VOLUMES if self.volumes else ()), *definitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +110,16 @@ def conversation(api: Reader, needs: Needs) -> Iterator[Event]:
     """Everything that is needed, as it arrives. Raises ApiError for what makes further questions pointless."""
     if not needs.alone:
         yield from _version(api)
-    groups = None if needs.alone else _groups(api)
+    groups = _groups(api) if needs.kinds else None
     if groups:
         yield groups
     for kind in needs.kinds:
         try:
             yield from _kind(api, kind, groups, needs)
         except ApiError as error:
+            if kind.optional and error.cause == NOT_FOUND:
+                yield Done(kind)
+                continue
             yield _missed(kind, error)
             if kind is kinds.NODE:
                 yield from _are_pods_missed_too(api)
@@ -162,11 +174,9 @@ def _groups(api: Reader) -> Groups | None:
 
 
 def _kind(api: Reader, kind: Kind, groups: Groups | None, needs: Needs) -> Iterator[Event]:
-    version = kind.version
-    if groups and kind.group:
-        if kind.group not in groups.preferred:
-            return
-        version = version or groups.preferred[kind.group]
+    if not is_served(kind, groups):
+        return
+    version = kind.version or (groups.preferred[kind.group] if groups else "")
     if not version:
         raise ApiError(NOT_FOUND, f"whether {kind.plural} exist is not known: {api.host} does not list its API groups")
     if kind.namespaced and kind is not kinds.POD and needs.namespaces is not None:
@@ -174,6 +184,15 @@ def _kind(api: Reader, kind: Kind, groups: Groups | None, needs: Needs) -> Itera
             yield from _list(api, kind, version, namespace)
     else:
         yield from _list(api, kind, version)
+
+
+def is_served(kind: Kind, groups: Groups | None) -> bool:
+    """As far as that is known; what a server need not know is not asked for where it is not said."""
+    if groups is None or not kind.group:
+        return not kind.optional
+    if kind.optional:
+        return f"{kind.group}/{kind.version}" in groups.versions
+    return kind.group in groups.preferred
 
 
 def _list(api: Reader, kind: Kind, version: str, namespace: str = "") -> Iterator[Event]:

@@ -44,6 +44,8 @@ def objects(kind: Kind, body: Buffer) -> Sequence[Any]:
     """The items of one page of a list. Raises InputError when they are not what the API promises."""
     try:
         return _decoder(_list_of(kind.type)).decode(body).items or ()
+    except RecursionError:
+        raise InputError("is nested too deeply", path=(f"{kind.name}List",)) from None
     except msgspec.DecodeError as error:
         raise _in_list(kind, body, error) from None
 
@@ -52,6 +54,8 @@ def one(kind: Kind, body: Buffer) -> Any:
     """A single object. Raises InputError like `objects`."""
     try:
         return _decoder(kind.type).decode(body)
+    except RecursionError:
+        raise InputError("is nested too deeply", path=(kind.name,)) from None
     except msgspec.DecodeError as error:
         message, path = parts(error)
         raise InputError(message, path=(kind.name, _title(body), *path)) from None
@@ -62,6 +66,8 @@ def plain(shape: type[T], body: Buffer) -> T:
     try:
         decoder: msgspec.json.Decoder[T] = _decoder(cast(Any, shape))
         return decoder.decode(body)
+    except RecursionError:
+        raise InputError("is nested too deeply") from None
     except msgspec.DecodeError as error:
         message, path = parts(error)
         raise InputError(message, path=path) from None

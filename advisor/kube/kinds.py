@@ -9,7 +9,7 @@ from advisor.kube import wire
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`version` is empty where the server is asked which one it prefers."""
+    """`version` is empty where the server is asked which one it prefers. `optional`: a server may not know the kind."""
 
     name: str
     plural: str
@@ -17,6 +17,7 @@ class Kind:
     group: str = ""
     version: str = "v1"
     namespaced: bool = False
+    optional: bool = False
 
     def path(self, version: str = "", namespace: str = "") -> str:
         """The URL path of a list, of one namespace or of the whole cluster."""
@@ -36,10 +37,15 @@ CLAIM = Kind("PersistentVolumeClaim", "persistentvolumeclaims", wire.PersistentV
 VOLUME = Kind("PersistentVolume", "persistentvolumes", wire.PersistentVolume)
 DEVICE_CLASS = Kind("DeviceClass", "deviceclasses", wire.DeviceClass, "resource.k8s.io", version="")
 LOCAL_QUEUE = Kind("LocalQueue", "localqueues", wire.LocalQueue, "kueue.x-k8s.io", version="", namespaced=True)
+DEFINITIONS = (
+    Kind("Karta", "kartas", wire.Stored, "run.ai", "v1alpha1", optional=True),
+    Kind("ResourceInterface", "resourceinterfaces", wire.Stored, "optimization.nvidia.com", "v1alpha1", optional=True),
+)
+"""Definitions of kinds of workload: under their name, and under the one that they had before."""
 
 KINDS = (
     *(NODE, POD, RESOURCE_QUOTA, LIMIT_RANGE, NAMESPACE, PRIORITY_CLASS),
-    *(RUNTIME_CLASS, CLAIM, VOLUME, DEVICE_CLASS, LOCAL_QUEUE),
+    *(RUNTIME_CLASS, CLAIM, VOLUME, DEVICE_CLASS, LOCAL_QUEUE, *DEFINITIONS),
 )
 
 

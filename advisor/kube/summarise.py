@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any
+
+import msgspec
 
 from advisor.accelerators import Accelerators
 from advisor.cluster import ClusterSnapshot, Gap, Looked, VolumeClaim, release
@@ -25,6 +28,13 @@ DRA_SERVES_EXTENDED_RESOURCES = (1, 36)
 SYSTEM = "kube-system"
 """The namespace that is as old as its cluster; its uid is what others call the cluster's id."""
 
+
+def _stored(kind: Kind, found: wire.Stored) -> str:
+    """The object as JSON, without what the server keeps beside it."""
+    own = {"apiVersion": f"{kind.group}/{kind.version}", "kind": kind.name, "metadata": {"name": found.metadata.name}}
+    return msgspec.json.encode({**own, "spec": found.spec}).decode()
+
+
 _CONVERT: Mapping[Kind, Callable[[Any], Any]] = {
     kinds.RESOURCE_QUOTA: admission.quota,
     kinds.LIMIT_RANGE: admission.limit_range,
@@ -33,6 +43,7 @@ _CONVERT: Mapping[Kind, Callable[[Any], Any]] = {
     kinds.RUNTIME_CLASS: admission.runtime_class,
     kinds.DEVICE_CLASS: lambda found: tuple(admission.extended_resources(found)),
     kinds.LOCAL_QUEUE: admission.local_queue,
+    **{kind: partial(_stored, kind) for kind in kinds.DEFINITIONS},
 }
 
 
@@ -124,6 +135,7 @@ class Summary:
             version=version,
             scope=scope,
             looked_up=looked_up,
+            definitions=tuple(sorted(text for kind in kinds.DEFINITIONS for text in self._all(kind))),
             gaps=_with(gaps, unknown),
             notes=notes,
             uids=self._uids(),

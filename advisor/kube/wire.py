@@ -34,6 +34,13 @@ class Metadata(Struct, gc=False, rename="camel"):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+class Stored(Struct):
+    """An object of which all that it says is kept."""
+
+    metadata: Metadata
+    spec: Raw = Raw(b"null")
+
+
 class Expression(Struct, gc=False):
     """An entry of `matchExpressions` of a label selector."""
 
@@ -301,6 +308,7 @@ class LocalQueue(Struct, gc=False):
 
 Item = (
     Node
+    | Stored
     | Pod
     | ResourceQuota
     | LimitRange

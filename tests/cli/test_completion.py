@@ -13,7 +13,7 @@ from advisor import cli
 from tests.cli import live
 from tests.cli.conftest import Run
 
-COMMANDS = {"completion", "describe", "place", "serve", "snapshot", "whatif"}
+COMMANDS = {"completion", "definitions", "describe", "place", "serve", "snapshot", "whatif"}
 
 
 def completed(
@@ -31,7 +31,9 @@ def completed(
     [
         ([""], COMMANDS, ":0"),
         ([], COMMANDS, ":0"),
-        (["de"], {"describe"}, ":0"),
+        (["de"], {"definitions", "describe"}, ":0"),
+        (["definitions", "sh"], {"show"}, ":4"),
+        (["definitions", "list", "-o", "j"], {"json"}, ":4"),
         (["tra"], set(), ":0"),
         (["--from"], {"--from-snapshot"}, ":4"),
         (["train.yaml", "--str"], {"--strategy"}, ":4"),

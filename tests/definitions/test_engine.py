@@ -54,7 +54,7 @@ def test_outputs(engine: Engine, text: str, document: Any, outputs: list[Any] | 
         (".a[]", "Cannot iterate over null (null)"),
         (".a[] // 1", "Cannot iterate over null (null)"),  # // does not hide an error
         ("null * 2", "null (null) and number (2) cannot be multiplied"),
-        ("1, 2, error", "null"),  # what came before an error is not an answer
+        ("1, 2, error", "an error of its own"),  # what came before an error is not an answer
         ('error("x\\ny")', "x y"),
         ("nan", "not finite"),
         ("[1, {a: [nan]}]", "not finite"),
@@ -115,7 +115,7 @@ def test_a_program_that_edits_makes_a_new_object(engine: Engine) -> None:
 
 
 def test_a_long_error_of_jq_is_cut() -> None:
-    assert len(failure(TRUSTED, "error(.)", "x" * 5000)) == 200
+    assert len(failure(TRUSTED, f'error("{"x" * 5000}")')) == 200
 
 
 def test_a_document_is_written_down_sorted_and_with_whole_numbers() -> None:
@@ -138,3 +138,43 @@ def test_an_error_tells_nothing_of_the_document(engine: Engine, text: str, messa
     found = failure(engine, text, {"a": 'hunter2") and string', "b": ["hunter2"], "c": 1})
     assert message in found
     assert "hunter2" not in found
+
+
+SECRETS = {"s": "hunter2", "n": 7, "a": ["hunter2"], "o": {"hunter2": "hunter2"}, "d": '{"hunter2', "r": "hunter2("}
+CALLS = (
+    "error",
+    "fromjson",
+    "tonumber",
+    "keys",
+    "@sh",
+    "@base64d",
+    "fromdate",
+    "implode",
+    "min_by(.x)",
+    "tojson | error",
+)
+ABOUT = ("strptime({})", "format({})", "test({})", "splits({}; {})", "has({})", "ltrimstr({}) | error", "path({})")
+
+
+@both
+@pytest.mark.parametrize(
+    "call", [*CALLS, *ABOUT, "error({{a: {}}})", ". + {}", ".[{}]", "match({}; {})", '@text "\\({})" | error']
+)
+def test_no_function_repeats_a_value_in_its_error(engine: Engine, call: str) -> None:
+    document = prepare(SECRETS)
+    messages = []
+    for one in SECRETS:
+        for other in SECRETS:
+            text = f". as $o | .{one} | {call.format(*[f'$o.{other}'] * 2)}"
+            try:
+                engine.evaluate(text, document)
+            except InputError as error:
+                messages.append(str(error))
+    assert [message for message in messages if "hunter2" in message] == []
+    assert messages
+
+
+@both
+def test_an_author_may_say_what_is_wrong_in_words_of_the_expression(engine: Engine) -> None:
+    assert failure(engine, 'error("wants a size")', {}) == "wants a size"
+    assert "whose text is not shown" in failure(engine, "error(.a)", {"a": "hunter2"})

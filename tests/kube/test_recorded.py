@@ -54,6 +54,7 @@ def rich() -> ClusterSnapshot:
         clusterwide("RuntimeClass", "r", {"overhead": {"podFixed": {"cpu": "1"}}}, version="node.k8s.io/v1"),
         clusterwide("DeviceClass", "d", version="resource.k8s.io/v1"),
         namespaced("LocalQueue", "q", version="kueue.x-k8s.io/v1beta1"),
+        clusterwide("Karta", "k", {"spec": {"structureDefinition": {}}}, version="run.ai/v1alpha1"),
         accelerators=shipped(),
     )
     gaps = (Gap("nodes", "forbidden", "may not"),)

@@ -14,6 +14,9 @@ NAMES = {
     "PlacementReport": "placement-report",
     "WorkloadReport": "workload-report",
     "ScenarioReport": "scenario-report",
+    "DefinitionList": "definition-list",
+    "DefinitionCheck": "definition-check",
+    "DefinitionTest": "definition-test",
 }
 
 __all__ = ["ValidationError", "check", "validator"]

@@ -19,6 +19,8 @@ READS = {
     "storage.k8s.io": ("storageclasses",),
     "resource.k8s.io": ("deviceclasses", "resourceslices", "resourceclaims"),
     "kueue.x-k8s.io": ("localqueues", "clusterqueues"),
+    "run.ai": ("kartas",),
+    "optimization.nvidia.com": ("resourceinterfaces",),
     "trainer.kubeflow.org": ("clustertrainingruntimes", "trainingruntimes"),
 }
 API = "rbac.authorization.k8s.io"

@@ -1,0 +1,128 @@
+"""What the expressions of a placement profile may give: each value is looked at before anything is made of it.
+
+A profile may be anybody's, so a value of another form is a fault with the expression named, never a guess: text that is
+taken for a list, or a flag for a number of pods, would be counted somewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from advisor.definitions.shapes import MOST_PODS, kind_of
+from advisor.errors import InputError
+
+_LONGEST = 100
+_BEARERS = ("workload", "role", "part", "group", "pod", "priority")
+"""Whose value a label may have (`labels.MadeLabel`)."""
+
+Test = Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`words` complete "gives …, where … is needed"."""
+
+    words: str
+    fits: Test
+
+
+def checked(form: Form, value: Any, text: str | None) -> Any:
+    """The value that the expression `text` gave. Raises InputError when it has another form."""
+    if not form.fits(value):
+        raise unreadable(f"gives {_described(value)}, where {form.words} is needed", text or "")
+    return value
+
+
+def unreadable(reason: str, text: str) -> InputError:
+    """The manifest has another shape than the kind's, or the profile is wrong: nothing can be made of the two."""
+    line = " ".join(text.split())
+    hint = f"in the placement profile: {line if len(line) <= _LONGEST else line[: _LONGEST - 3] + '...'}"
+    return InputError(f"cannot be read as its kind wants it: {reason}", path=("spec",), hint=hint, code="unreadable")
+
+
+def _described(value: Any) -> str:
+    """Its type alone where it could be the manifest's own text."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else kind_of(value)
+
+
+def _is(kind: type) -> Test:
+    return lambda value: isinstance(value, kind)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_PODS
+
+
+def _or_null(test: Test) -> Test:
+    return lambda value: value is None or test(value)
+
+
+def _list(item: Test) -> Test:
+    return lambda value: isinstance(value, list) and all(map(item, value))
+
+
+def _map(member: Test) -> Test:
+    return lambda value: isinstance(value, dict) and all(map(member, value.values()))
+
+
+def _record(required: Mapping[str, Test], others: Mapping[str, Test] | None = None) -> Test:
+    known = {**required, **(others or {})}
+
+    def test(value: Any) -> bool:
+        if not isinstance(value, dict) or not required.keys() <= value.keys() <= known.keys():
+            return False
+        return all(known[key](member) for key, member in value.items())
+
+    return test
+
+
+def _stage(value: Any) -> bool:
+    return _list(_count)(value) and len(value) == 2 and value[0] <= value[1]
+
+
+_text, _flag = _is(str), _is(bool)
+_made = _record(
+    {},
+    {
+        "of": _BEARERS.__contains__,
+        "resized": ("", *_BEARERS).__contains__,
+        "guessable": _flag,
+        "sure": _flag,
+        "value": _text,
+    },
+)
+
+COUNT = Form(f"a whole number from 0 to {MOST_PODS}", _count)
+MAXIMUM = Form("a whole number, or null", _or_null(_count))
+NAME = Form("a name", lambda value: isinstance(value, str) and value != "")
+TEXT = Form("text, or null", _or_null(_text))
+FLAG = Form("true or false", _or_null(_flag))
+STAGE = Form("[first, last] of whole numbers", _stage)
+OBJECT = Form("an object", _is(dict))
+LABELS = Form(
+    f"a mapping of keys to text, or to what is known of the value (of: {', '.join(_BEARERS)})",
+    _map(lambda value: isinstance(value, str) or _made(value)),
+)
+TOPOLOGY = Form(
+    "a list of {key, unit, exclusive, path}",
+    _or_null(_list(_record({"key": _text, "unit": _text, "exclusive": _flag, "path": _text}))),
+)
+GROUPS = Form(
+    "a list of {count, members: {role: pods}}",
+    _or_null(_list(_record({"count": _count, "members": _map(_count)}))),
+)
+UNMODELLED = Form(
+    "a list of {path, text, restricts, needs, resource}",
+    _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),
+)
+CLAIMS = Form(
+    "a list of {name, spec, shared}",
+    _or_null(_list(_record({"name": _text, "spec": _is(dict)}, {"shared": _or_null(_count)}))),
+)
+
+
+def is_path(value: Any) -> bool:
+    """A list of steps: keys and places."""
+    return _list(lambda step: isinstance(step, str) or _count(step))(value)
