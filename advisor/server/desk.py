@@ -35,7 +35,7 @@ from advisor.server.reservations import (
 )
 from advisor.server.review import Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
-from advisor.server.wanted import NOTHING_HELD, Held
+from advisor.server.wanted import Held
 from advisor.trial import Trial
 from advisor.verdict import Placement
 from advisor.workload import Reference, Workload
@@ -149,7 +149,7 @@ class Desk:
         """
         now = self.look()
         own, changes = self.reservations.of(request.key), request.operation == UPDATE
-        held = Held(own.due, own.begun, own.cluster) if own and changes else NOTHING_HELD
+        held = Held(own.due, own.begun, own.cluster, self.is_seen) if own and changes else Held(is_seen=self.is_seen)
         standing = self.reservations if request.subresource else self.reservations.without(request.key)
         asking = _Asking(self, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket)
         strictness = self._rules.strictness if enforced else None
@@ -201,10 +201,19 @@ class Desk:
         sure = frozenset(name for name, found in there.items() if any(found))
         return sure or frozenset(name for name, found in there.items() if found)
 
-    def _alike(self, workload: Workload, pods: Appeared) -> list[bool]:
+    def is_seen(self, workload: Workload) -> bool:
+        """May any pod that exists in some cluster be one of the workload's? Where a cluster was not read, it may."""
+        now = self._clock()
+        if any(one.good is None or one.stale(now, self._rules.max_age) for one in self._latest):
+            return True
+        unbound = (self._alike(workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
+        return bool(self.whereabouts(workload)) or any(unbound)
+
+    def _alike(self, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
         """For every kind of pods that look like the workload's: are they surely its own?"""
         looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
-        return list(map(looks.is_sure, looks.among(pods.among(workload.namespace))))
+        there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
+        return list(map(looks.is_sure, looks.among(there)))
 
     def _charged(self, latest: Latest, holds: tuple[Hold, ...], now: datetime) -> ClusterSnapshot:
         stale = latest.stale(now, self._rules.max_age)

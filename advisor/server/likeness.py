@@ -59,7 +59,12 @@ class Likeness:
             return True
         pairs = dict(labels)
         alike = any(self._is_marked(role, pairs) and pairs.keys() <= self._keys[role] for role in self.roles(labels))
-        return alike and self.name in pairs.values()
+        return alike and (self.name in pairs.values() or any(self._is_numbered(value) for value in pairs.values()))
+
+    def _is_numbered(self, value: str) -> bool:
+        """Is it the name of one of several pods?"""
+        name, dash, number = value.rpartition("-")
+        return bool(dash) and name == self.name and number.isdecimal()
 
     def may_be_among(self, pods: Appeared, namespace: str) -> bool:
         """Does any label of the namespace's pods bear its name?"""

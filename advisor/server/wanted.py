@@ -55,13 +55,15 @@ NOTHING = Wanted()
 class Held:
     """What is held for the object of a request on a `cluster`.
 
-    due    role → pods still to come, with room for some of them
-    begun  some of its pods have come, or exist
+    due      role → pods still to come, with room for some of them
+    begun    some of its pods have come, or exist
+    is_seen  may any pod in some cluster be one of a workload's?
     """
 
     due: Mapping[str, int] = field(default_factory=dict)
     begun: bool = False
     cluster: str = ""
+    is_seen: Callable[[Workload], bool] = lambda _: True
 
 
 NOTHING_HELD = Held()
@@ -71,7 +73,8 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
     """Raises InputError for an object that cannot be read.
 
     What is asked about are all pods that are still to come: those that the object will have, less those that it had and
-    that are not due any more, which are taken to be there. `clusters`: where objects are looked up to which it refers.
+    that are not due any more, which are taken to be there unless none is seen anywhere. `clusters`: where objects are
+    looked up to which it refers.
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
@@ -101,7 +104,7 @@ def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
     growth = coming.growth(old.on(held.cluster), new.on(held.cluster))
     if not coming.adds(old, new):
         return Wanted(growth=growth)
-    if not coming.runs(old, held.due):
+    if not (coming.runs(old, held.due) and held.is_seen(old)):
         return Wanted(new if held.due and not held.begun else _there(new), growth=growth)
     joining = coming.joining(old, _there(new), held.due)
     return Wanted(joining.workload, additional=True, unsure=joining.unsure, growth=growth)

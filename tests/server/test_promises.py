@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from advisor.cluster import ClusterSnapshot, Unbound
 from advisor.question import Policy
-from tests.builders import TEAM, Bound, bound, cluster, nodes, quota
+from advisor.server.store import Latest
+from tests.builders import NOON, TEAM, Bound, bound, cluster, nodes, quota
 from tests.server.asking import (
     Object,
     Office,
@@ -110,6 +112,32 @@ def test_a_part_that_was_let_in_leaves_the_rest_to_come() -> None:
     assert decision.warnings == ("wm-place: fits reduced east (24 of 40 nvidia.com/gpu: 3 of 5 pods on 3 nodes)",)
     (one,) = here.desk.reservations.holds
     assert (here.held, one.due) == (3, {"Worker": 5})
+
+
+@pytest.mark.parametrize(
+    ("there", "word", "held"),
+    [
+        (fleet(4), "refused", 0),  # none has come: all ten are wanted
+        (fleet(4, *served(0, 1, 2)), "fits", 1),
+        (fleet(4, unbound=[Unbound(TEAM, tuple(sorted({"app": "serve", **HASH}.items())), 9)]), "fits", 1),
+        (replace(fleet(4), taken_at=NOON - timedelta(hours=1)), "fits-nowhere", 0),  # nobody knows
+    ],
+)
+def test_what_was_let_in_without_room_is_there_once_a_pod_of_it_is_seen(
+    there: ClusterSnapshot, word: str, held: int
+) -> None:
+    here = office(fleet(4))
+    assert here.review(creation(deployment(pods=9))).word == "fits-nowhere"
+    here.snapshots.put(Latest("east", there))
+    assert (scaled(here, 9, 10), here.held) == (word, held)
+
+
+def test_what_does_not_come_in_time_is_still_to_come() -> None:
+    here = office(fleet(3), expiry=60)
+    here.review(creation(deployment(pods=2)))
+    here.read(fleet(3), after=61)
+    assert here.held == 0
+    assert (scaled(here, 2, 4), scaled(here, 2, 3), here.held) == ("refused", "fits", 3)
 
 
 def ray(replicas: int, group: str = "w", gpu: int = 8) -> Object:
