@@ -180,7 +180,7 @@ class Reservations:
     def plus(self, made: Hold) -> Reservations:
         """A hold takes the place of the one that its object had."""
         kept = self.without(made.key)
-        return Reservations((*kept.holds, made)) if made.pods else kept
+        return Reservations((*kept.holds, made)) if made.due else kept
 
     def without(self, key: Key) -> Reservations:
         """What an object held is free again."""
@@ -189,7 +189,7 @@ class Reservations:
     def resized(self, key: Key, growth: Mapping[str, int]) -> Reservations:
         """An object gets so many pods more, by role, without room for them, or fewer: those without room go first."""
         changed = (_resized(one, growth) if one.key == key else one for one in self.holds)
-        return Reservations(tuple(one for one in changed if one.pods)) if growth else self
+        return Reservations(tuple(one for one in changed if one.due)) if growth else self
 
     def at(self, now: datetime) -> Reservations:
         """Holds whose time is up are gone."""
@@ -216,7 +216,7 @@ class Reservations:
                     if space not in arrivals:
                         arrivals[space] = _Arrivals(pods.among(space), pods.unbound(space))
                     left[place] = _after(one, arrivals[space], cluster)
-        return Reservations(tuple(one for one in left if one.pods))
+        return Reservations(tuple(one for one in left if one.due))
 
 
 def _is_news(pods: Appeared, cluster: str, one: Hold) -> bool:
@@ -290,7 +290,7 @@ def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
     changed = _arrived(one, arrivals, cluster)
     if cluster == one.cluster:
         changed = _created(changed, arrivals)
-    return changed if changed.pods == one.pods and not changed.counted else _begun(changed)
+    return changed if changed.due == one.due and not changed.counted else _begun(changed)
 
 
 def _begun(one: Hold) -> Hold:
@@ -301,18 +301,32 @@ def _begun(one: Hold) -> Hold:
 
 
 def _arrived(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
+    """What there was no room for may come as well, once others have gone."""
     left = {role: dict(nodes) for role, nodes in one.placement.items()}
+    beyond = Counter(one.beyond)
     earlier, passed = one.passed.get(cluster, {}), {}
     for labels in one.likeness.among(arrivals.bound):
-        roles = [role for role in one.likeness.roles(labels) if role in left]
+        roles = [role for role in one.likeness.roles(labels) if role in one.due]
         if roles and (cluster == one.cluster or one.likeness.bears_the_name(labels)):
             there = arrivals.of(labels, bound=True)
             before = there.before(earlier.get(labels, 0))
             taken = _release(left, roles, there.nodes, there.total - before)
+            taken += _let_go(beyond, roles, there.total - before - taken)
             passed[labels] = there.passed = before + taken
     if passed == earlier:
         return one
-    return replace(one, placement=_without_zeros(left), passed={**one.passed, cluster: passed})
+    kept = _without_zeros(left)
+    return replace(one, placement=kept, beyond=dict(+beyond), passed={**one.passed, cluster: passed})
+
+
+def _let_go(beyond: Counter[str], roles: Sequence[str], new: int) -> int:
+    """Up to `new` pods that there was no room for; how many those were."""
+    taken = 0
+    for role in roles:
+        gone = min(new - taken, beyond[role])
+        beyond[role] -= gone
+        taken += gone
+    return taken
 
 
 def _created(one: Hold, arrivals: _Arrivals) -> Hold:
@@ -334,7 +348,7 @@ def _created(one: Hold, arrivals: _Arrivals) -> Hold:
 
 def _release(left: dict[str, dict[str, int]], roles: Sequence[str], nodes: Counter[str], new: int) -> int:
     """Let go of up to `new` pods, first on the nodes where they are, then anywhere; how many those were."""
-    places = [(role, node) for role in roles for node in sorted(left[role])]
+    places = [(role, node) for role in roles for node in sorted(left.get(role, ()))]
     taken = 0
     for role, node in places:
         there = min(new - taken, left[role][node], nodes[node])

@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from advisor.cluster import ClusterSnapshot, Unbound
 from advisor.question import Policy
@@ -138,6 +140,27 @@ def test_what_does_not_come_in_time_is_still_to_come() -> None:
     here.read(fleet(3), after=61)
     assert here.held == 0
     assert (scaled(here, 2, 4), scaled(here, 2, 3), here.held) == ("refused", "fits", 3)
+
+
+STEPS = st.lists(
+    st.one_of(st.tuples(st.just("scale"), st.integers(1, 8)), st.tuples(st.just("come"), st.integers(1, 3))), max_size=8
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS, enforced=st.booleans())
+def test_what_is_held_is_still_to_come_whatever_happens(steps: list[tuple[str, int]], enforced: bool) -> None:
+    """Six nodes for a pod each. What was promised has its room until its pods are there, and nobody else has it."""
+    here, wanted, there = office(fleet(6)), 1, 0
+    here.review(creation(deployment(pods=1)))
+    for what, number in steps:
+        if what == "scale":
+            asked = change(deployment(pods=wanted), deployment(pods=number))
+            wanted = number if here.review(asked, enforced=enforced).allowed else wanted
+        there = min(wanted, 6, there + number) if what == "come" else min(wanted, there)
+        here.read(fleet(6, *served(*range(there))))
+        assert here.held == wanted - there if enforced else here.held <= wanted - there
+        assert room_left(here, 6 - there - here.held)
 
 
 def ray(replicas: int, group: str = "w", gpu: int = 8) -> Object:
