@@ -40,12 +40,17 @@ def one(kind: str, name: str = "") -> Object:
     return found
 
 
+def plural(kind: str) -> str:
+    """The resource of a kind, as every CRD so far names it."""
+    return f"{kind.lower()}{'es' if kind[-1] in 'sx' else 's'}"
+
+
 def scaled() -> Iterator[tuple[str, str]]:
     for entry in Catalog().entries:
         found = Catalog().find(f"{entry.kind.group}/{entry.kind.version}".lstrip("/"), entry.kind.kind)
         profile = reading.profile_of(found) if found else None
         if profile and profile.spec.scaled:
-            yield entry.kind.group, f"{entry.kind.kind.lower()}s"
+            yield entry.kind.group, plural(entry.kind.kind)
 
 
 SCALED = set(scaled()) - CHILDREN
@@ -63,8 +68,8 @@ def asked(webhook: Object) -> set[tuple[str, str]]:
 class TestWebhook:
     def test_every_kind_of_the_catalogue_is_asked_about_and_no_child(self, webhook: Object) -> None:
         kinds = {entry.kind for entry in Catalog().entries}
-        known = {(kind.group, f"{kind.kind.lower()}s") for kind in kinds}
-        sizes = {(group, f"{plural}/scale") for group, plural in SCALED}
+        known = {(kind.group, plural(kind.kind)) for kind in kinds}
+        sizes = {(group, f"{resource}/scale") for group, resource in SCALED}
         assert asked(webhook) == (known - CHILDREN) | sizes
 
     def test_it_cannot_keep_anybody_from_working(self, webhook: Object) -> None:

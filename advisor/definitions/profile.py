@@ -232,7 +232,7 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         replicas,
         least,
         each(outputs.MAXIMUM, rule.maximum, None),
-        each(outputs.COUNT, rule.step, 0 if rule.added else 1),
+        each(outputs.COUNT, rule.step, 0 if rule.added and rule.replicas is None else 1),
         each(outputs.STAGE, rule.stage, [0, 0]),
         each(outputs.TOPOLOGY, rule.topology, []),
         each(outputs.TEXT, rule.starts_after, ""),

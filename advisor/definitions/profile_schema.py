@@ -77,7 +77,7 @@ class Reference(_Model):
 
     find      what is looked for: outputs {group, kind, name, namespace, at}, of the object as it is written. Without a
               `namespace` the object is cluster-scoped or in the workload's own; `at` is the path (a list of steps)
-              where the manifest refers to it
+              where the manifest refers to it. A list of them stands for one object that may be in several places
     pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
               not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
     required  without it nobody knows the pods; else expressions see null, or a shorter list
@@ -90,6 +90,12 @@ class Reference(_Model):
     pick: Literal["first", "each", "all"] = "first"
     required: bool = True
     guessed: bool = False
+
+    @model_validator(mode="after")
+    def _guesses_what_is_required(self) -> Reference:
+        if self.guessed and not self.required:
+            raise PydanticCustomError("rule", "only what is required can be guessed")
+        return self
 
 
 Type = Literal["mapping", "list", "text", "flag"]

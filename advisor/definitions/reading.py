@@ -328,7 +328,7 @@ def _check(
     notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
-    for path, (piece, value, needed) in dict(_pieces(given, found, own)).items():
+    for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():
         if any(path[: len(wrong)] == wrong for wrong in judged):
             continue
         there = False
@@ -347,19 +347,20 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     """What the profile's rules and counts say of the object: faults are collected, warnings given."""
     spec, given = context.profile.spec, context.document
     wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
-    broken, notes = rules.broken(wanted, profile.library(spec.uses), given, context.engine, context.variables)
+    library = profile.library(spec.uses)
+    broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
     faults.found += broken
     yield from notes
 
     def places(text: str) -> list[tuple[Path, Any]]:
-        return rules.places(text, given, context.engine, context.variables)
+        return rules.places(text, given, context.engine, context.variables, library)
 
     for path, value in (place for text in spec.counts for place in places(text)):
         with faults.collect(*path):
             _whole_count(value)
 
 
-def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
+def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
     """Places of pod templates and of parts of pods: which part, what is there, must it be.
 
     Where a path says so, not where one is built.
@@ -369,9 +370,13 @@ def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tupl
         text = component.spec_definition.pod_template_spec_path if component.spec_definition else None
         for path, pod in rules.places(text, given, engine) if text else ():
             yield path, (pieces.TEMPLATE, pod, component.instance_id_path is not None)
-    for rule in own.spec.rules if own else ():
+    if context is None:
+        return
+    library = profile.library(context.profile.spec.uses)
+    for rule in context.profile.spec.rules:
         if rule.is_ in pieces.NAMES:
-            yield from ((path, (rule.is_, value, False)) for path, value in rules.places(rule.at, given, engine))
+            for path, value in rules.places(rule.at, given, context.engine, context.variables, library):
+                yield path, (rule.is_, value, False)
 
 
 def _whole_count(value: Any) -> None:

@@ -35,6 +35,7 @@ def _with(workload: Workload, role: str, count: int) -> Workload:
     for one in workload.roles:
         if one.name == role and one.replicas != count:
             _check(workload, one, count)
+    old = {one.name: one.replicas for one in workload.roles}.get(role, 0)
     roles = tuple(_sized(one, count) if one.name == role else one for one in workload.roles)
     before, pods = workload.pods, sum(one.replicas for one in roles)
     if pods != before:
@@ -43,7 +44,7 @@ def _with(workload: Workload, role: str, count: int) -> Workload:
     return replace(
         workload,
         roles=roles,
-        groups=tuple(_regrouped(group, role, count) for group in workload.groups),
+        groups=tuple(_regrouped(group, role, old, count) for group in workload.groups),
         min_available=least and (pods if least == before else min(least, pods)),
     )
 
@@ -76,11 +77,13 @@ def _check(workload: Workload, role: Role, count: int) -> None:
         )
 
 
-def _regrouped(group: GangGroup, role: str, count: int) -> GangGroup:
-    """Every group gets the same share of the role."""
+def _regrouped(group: GangGroup, role: str, old: int, count: int) -> GangGroup:
+    """Every group gets the same share of the role; one that needs fewer pods than there are of it still does."""
     if role not in group.members:
         return group
-    return replace(group, members={**group.members, role: count // group.count})
+    share, needed = count // group.count, group.members[role]
+    members = share if needed * group.count == old else min(needed, share)
+    return replace(group, members={**group.members, role: members})
 
 
 def copies(workload: Workload, count: int) -> list[Workload]:

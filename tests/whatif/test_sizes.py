@@ -51,6 +51,27 @@ spec:
   pytorchReplicaSpecs:
     Master: {{template: {TORCH}}}
     Worker: {{replicas: 2, template: {TORCH}}}""",
+    "graph": """
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: it}
+spec:
+  services:
+    front: {}
+    decode: {replicas: 3}
+    prefill: {multinode: {nodeCount: 4}}
+    far: {replicas: 2, multinode: {nodeCount: 2}}""",
+    "cliques": f"""
+apiVersion: grove.io/v1alpha1
+kind: PodCliqueSet
+metadata: {{name: it}}
+spec:
+  replicas: 2
+  template:
+    podCliqueScalingGroups: [{{name: g, cliqueNames: [lead], replicas: 2}}]
+    cliques:
+      - {{name: front, spec: {{roleName: front, replicas: 3, minAvailable: 1, podSpec: {POD[7:-1]}}}}}
+      - {{name: lead, spec: {{roleName: lead, replicas: 1, podSpec: {POD[7:-1]}}}}}""",
     "set": f"""
 apiVersion: batch/v1
 kind: Job
@@ -82,6 +103,9 @@ def replicas(workload: Workload) -> dict[str, Any]:
         ("mpi", "Worker", 5),
         ("torch", "Worker", 5),
         ("set", "job", 7),
+        ("graph", "decode", 6),
+        ("graph", "prefill", 8),
+        ("cliques", "front", 8),
     ],
 )
 def test_a_size_that_can_be(name: str, role: str, count: int) -> None:
@@ -107,9 +131,23 @@ def test_a_size_that_can_be(name: str, role: str, count: int) -> None:
         ("ray job", "submitter", 2, "roles of other sizes are gpu"),
         ("mpi", "Launcher", 2, "roles of other sizes are Worker"),
         ("torch", "Master", 2, "roles of other sizes are Worker"),
+        ("graph", "prefill", 6, "multiples of 4\n    the sizes next to it are 4 or 8"),
+        ("graph", "far", 8, "it has 4 far pods at any size of its other roles"),
+        ("cliques", "front", 7, "multiples of 2"),
+        ("cliques", "lead", 8, "it has 4 lead pods at any size of its other roles"),
     ],
 )
 def test_a_size_that_cannot_be(name: str, role: str, count: int, said: str) -> None:
     with pytest.raises(InputError) as caught:
         sizes.sized(read(name), role, count)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "count", "members"),
+    [("graph", "front", 2, 2), ("graph", "decode", 6, 1), ("cliques", "front", 8, 1), ("groups", "worker", 8, 4)],
+)
+def test_what_does_not_start_with_all_of_its_pods_still_does_not(
+    name: str, role: str, count: int, members: int
+) -> None:
+    assert sizes.sized(read(name), role, count).groups[0].members[role] == members
