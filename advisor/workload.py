@@ -45,10 +45,11 @@ class PodAmounts:
 class PodTemplate:
     """A pod as its controller will submit it, reduced to what scheduling and admission look at.
 
-    `made` are labels that the controller adds with values that the manifest does not tell. `namespaces` of affinity
-    terms are filled in with the workload's own where the manifest left them out. `used` lists the paths of fields that
-    bear on placement and that no rule of ours reads (capacity.md 0.3), `exposed` those of fields that Pod Security
-    forbids below the level privileged; `misnamed` says which volumes have impossible names.
+    `added` are the keys of those labels that the controller adds with known values, `made` are labels that it adds with
+    values that the manifest does not tell. `namespaces` of affinity terms are filled in with the workload's own where
+    the manifest left them out. `used` lists the paths of fields that bear on placement and that no rule of ours reads
+    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `misnamed` says
+    which volumes have impossible names.
     """
 
     containers: tuple[Container, ...]
@@ -56,6 +57,7 @@ class PodTemplate:
     pod_level: PodAmounts | None = None
     overhead: Amounts = field(default_factory=dict)
     labels: Labels = ()
+    added: tuple[str, ...] = ()
     made: tuple[MadeLabel, ...] = ()
     annotations: Labels = ()
     nodes: NodeSelector = ANYWHERE

@@ -278,16 +278,24 @@ def _templates(
     given: Sequence[Mapping[str, Any]],
     context: Context,
 ) -> Iterator[PodTemplate]:
-    pods: Sequence[Any] = [instance.pod or {"metadata": {}, "spec": {}} for instance in instances]
+    written: Sequence[Any] = [instance.pod or {"metadata": {}, "spec": {}} for instance in instances]
+    pods = written
     if rule.added:
         pods = context.each(outputs.OBJECT, rule.template, pods, given)
     elif rule.template is not None:
         known = [{**one, "role": name} for one, name in zip(given, names, strict=True)]
         pods = context.each(outputs.OBJECT, rule.template, pods, known, of=pods, object=context.document.data)
     labels = context.each(outputs.LABELS, rule.labels, [{}] * len(given), given)
-    for name, pod, own in zip(names, pods, labels, strict=True):
+    for name, pod, first, own in zip(names, pods, written, labels, strict=True):
         with at(name):
-            yield templates.template(pod, context.namespace, own)
+            yield templates.template(pod, context.namespace, own, _labels(first))
+
+
+def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As written; what is no mapping is a fault that the template tells of."""
+    metadata = pod.get("metadata")
+    found = metadata.get("labels") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def count(value: Any) -> int:

@@ -37,8 +37,12 @@ def charges(workload: Workload, shapes: Mapping[str, PodShape], cluster: Cluster
 
 
 def _there(pod: PodShape, workload: Workload, cluster: ClusterSnapshot) -> int:
-    """How many pods of a role are bound there; known only where the controller's own label names the workload."""
-    if workload.generated or not any(_by_controller(key) and value == workload.name for key, value in pod.labels):
+    """How many pods of a role are bound there; known only where the controller's own label names the workload.
+
+    Where these pods join others of the workload, none of them is.
+    """
+    named = any(_by_controller(key) and value == workload.name for key, value in pod.labels)
+    if workload.generated or workload.there or not named:
         return 0
     replicas = next((role.replicas for role in workload.roles if role.template.labels == pod.labels), 0)
     alike = (one for one in cluster.pods if one.namespace == pod.namespace and set(pod.labels) <= set(one.labels))

@@ -188,7 +188,7 @@ class Doors:
         now = self.clock()
         for one in self.snapshots.latest():
             self.metrics.cluster(one.name, one.age(now), failing=one.failure is not None)
-        self.metrics.holding(len({hold.key for hold in self.desk.reservations.at(now).holds}))
+        self.metrics.holding(len({hold.key for hold in self.desk.reservations.at(now).holds if hold.pods}))
         return Response(self.metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 

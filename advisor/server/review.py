@@ -79,7 +79,7 @@ def review(
     decision = _decided(ask(asked.workload, asked.additional), asked, enforced)
     if not decision.allowed:
         return decision
-    holds = not (asked.replacing or asked.later)
+    holds = not (asked.unsure or asked.later)
     return replace(decision, holds=holds, growth=asked.growth, ended=asked.ended)
 
 
@@ -100,19 +100,19 @@ def _decided(advice: Advice, asked: Wanted, enforced: Strictness | None) -> Deci
     said = wording.later() if asked.later else ()
     if answer.choice:
         return Decision(FITTING, warnings=(*wording.fits(answer), *said), audit=_audit(FITTING, answer), advice=advice)
-    if enforced and not asked.replacing and _is_sure(answer, enforced, later=asked.later):
+    if enforced and _is_sure(answer, enforced, ever=asked.later or asked.unsure):
         audit = _audit(REFUSED, answer)
         return Decision(REFUSED, allowed=False, message=wording.refusal(answer), audit=audit, advice=advice)
     warnings = (*wording.nowhere(answer), *said)
     return Decision(NOWHERE, warnings=warnings, audit=_audit(NOWHERE, answer), advice=advice)
 
 
-def _is_sure(answer: Answer, strictness: Strictness, *, later: bool) -> bool:
+def _is_sure(answer: Answer, strictness: Strictness, *, ever: bool) -> bool:
     """Is it a no whatever the clusters have that could not be judged? Or is it to be taken as one all the same?
 
-    For pods that come `later` it does not matter what is full now.
+    Is there to be no room `ever`, it does not matter what is full now.
     """
-    if later and any(verdict.verdict in (FULL, REDUCED) for verdict in answer.verdicts):
+    if ever and any(verdict.verdict in (FULL, REDUCED) for verdict in answer.verdicts):
         return False
     unknown = [verdict for verdict in answer.verdicts if verdict.verdict == UNKNOWN]
     stale = [verdict for verdict in unknown if any(gap.why == STALE for gap in verdict.gaps)]

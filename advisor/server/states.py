@@ -27,7 +27,7 @@ def _row(one: Latest, held: Reservations, now: datetime, max_age: float) -> dict
         "version": one.good.version or None if one.good else None,
         "gaps": [_gap(gap) for gap in one.good.gaps] if one.good else [],
         "failure": _gap(one.failure) if one.failure else None,
-        "holds": {"objects": len({hold.key for hold in holds}), "pods": sum(hold.pods for hold in holds)},
+        "holds": {"objects": len({hold.key for hold in holds if hold.pods}), "pods": sum(hold.pods for hold in holds)},
     }
 
 

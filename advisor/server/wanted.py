@@ -5,7 +5,6 @@ Children of an object that is asked about itself, subresources and updates that 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,9 +15,9 @@ from advisor.definitions.catalog import Catalog
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
-from advisor.server import size
+from advisor.server import coming, size
 from advisor.server.request import CONNECT, CREATE, Request
-from advisor.workload import GangGroup, PodTemplate, Role, Workload
+from advisor.workload import PodTemplate, Workload
 
 Clusters = Callable[[], Sequence[ClusterSnapshot]]
 
@@ -33,16 +32,17 @@ class Wanted:
     """The pods to find room for, and the pods that room need not be held for any more.
 
     workload    None: there is no pod to find room for
-    additional  the object is there already, and these come on top
-    replacing   they take the place of pods that are there, so that a no is not sure and no room is held
-    later       they come later, so that no room is held, and only a no for ever is one
+    additional  some of the object's pods are there already, and these join them
+    unsure      pods make room for them, or nobody can tell how many are there: only a no for ever is one, and no room
+                is held
+    later       they come later: only a no for ever is one, and no room is held
     growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
     """
 
     workload: Workload | None = None
     additional: bool = False
-    replacing: bool = False
+    unsure: bool = False
     later: bool = False
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
@@ -53,11 +53,17 @@ NOTHING = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held for the object of a request: `room` for pods on a cluster, of which some have `begun` to come."""
+    """What is held for the object of a request on a `cluster`.
 
-    room: bool = False
+    due      role → pods still to come, with room for some of them
+    begun    some of its pods have come, or exist
+    is_seen  may any pod in some cluster be one of a workload's?
+    """
+
+    due: Mapping[str, int] = field(default_factory=dict)
     begun: bool = False
     cluster: str = ""
+    is_seen: Callable[[Workload], bool] = lambda _: True
 
 
 NOTHING_HELD = Held()
@@ -66,12 +72,13 @@ NOTHING_HELD = Held()
 def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, clusters: Clusters = lambda: ()) -> Wanted:
     """Raises InputError for an object that cannot be read.
 
-    Where room is held and no pod has come, the object is asked about as if it were new. `clusters`: where objects are
-    looked up to which the object refers.
+    What is asked about are all pods that are still to come: those that the object will have, less those that it had and
+    that are not due any more, which are taken to be there unless none is seen anywhere. `clusters`: where objects are
+    looked up to which it refers.
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
-    if held.room and _is_over(request.object, catalog):
+    if held.due and _is_over(request.object, catalog):
         return Wanted(ended=True)
     if _is_the_same(request) or _is_child(request, catalog):
         return NOTHING
@@ -81,72 +88,30 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
     if new.faults:
         raise InputError.of(new.faults)
     if request.operation == CREATE:
-        return Wanted(new if _has_pods_anywhere(new) else None, later=new.waits)
+        return Wanted(new if coming.has_pods(new) else None, later=new.waits)
     return _changed(_before(request, catalog, clusters), new, held)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
-    if not _has_pods_anywhere(new):
+    if not coming.has_pods(new):
         return Wanted(ended=True)
-    more, replacing = _on_top(old, new)
     if new.waits:
-        return Wanted(_there(new) if more else None, later=True, ended=True)
-    if old and old.waits:
+        return Wanted(_there(new) if old is None or coming.adds(old, new) else None, later=True, ended=True)
+    if old is None:
+        return Wanted(_there(new), additional=True, unsure=True)
+    if old.waits:
         return Wanted(_there(new), additional=True)
-    growth = _growth(old.on(held.cluster), new.on(held.cluster)) if old else {}
-    if more is None:
+    growth = coming.growth(old.on(held.cluster), new.on(held.cluster))
+    if not coming.adds(old, new):
         return Wanted(growth=growth)
-    if held.room and not held.begun:
-        return Wanted(new, growth=growth)
-    return Wanted(_there(more), additional=True, replacing=replacing, growth=growth)
+    if not (coming.runs(old, held.due) and held.is_seen(old)):
+        return Wanted(new if held.due and not held.begun else _there(new), growth=growth)
+    joining = coming.joining(old, _there(new), held.due)
+    return Wanted(joining.workload, additional=True, unsure=joining.unsure, growth=growth)
 
 
 def _there(workload: Workload) -> Workload:
     return workload.each(lambda one: replace(one, there=True))
-
-
-def _everywhere(workload: Workload) -> Mapping[str, Workload]:
-    """What it is in every cluster; the same in all of them (""), where that hangs on nothing of theirs."""
-    return workload.variants or {"": workload}
-
-
-def _has_pods_anywhere(workload: Workload) -> bool:
-    return any(map(_may_have_pods, _everywhere(workload).values()))
-
-
-def _may_have_pods(workload: Workload) -> bool:
-    return bool(workload.pods or workload.is_open or workload.faults)
-
-
-def _is_known(workload: Workload) -> bool:
-    return not (workload.is_open or workload.faults)
-
-
-def _on_top(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
-    """The pods that come on top of those that are there, in each cluster; None where there are none.
-
-    With them: do some take the place of others?
-    """
-    more: dict[str, Workload] = {}
-    replacing = False
-    for name, one in _everywhere(new).items():
-        before = old.on(name) if old else None
-        added, exchanged = (
-            (one, False) if not _is_known(one) else _more(before if before and _is_known(before) else None, one)
-        )
-        more[name] = added or replace(one, roles=(), groups=(), min_available=None)
-        replacing |= exchanged
-    if not any(map(_may_have_pods, more.values())):
-        return None, False
-    return replace(new, variants=more) if new.variants else more[""], replacing
-
-
-def _growth(old: Workload, new: Workload) -> dict[str, int]:
-    if not (_is_known(old) and _is_known(new)):
-        return {}
-    sizes = Counter({role.name: role.replicas for role in new.roles})
-    sizes.subtract({role.name: role.replicas for role in old.roles})
-    return {role: pods for role, pods in sizes.items() if pods}
 
 
 def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
@@ -222,38 +187,9 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
 
 
 def _before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
-    """What was placed until now; None where that cannot be told, so that all of the new one is asked about."""
+    """What was placed until now; None where that cannot be told."""
     try:
         old = _workload(request.old, request, catalog, clusters) if request.old else None
     except InputError:
         return None
     return None if old is None or old.faults else old
-
-
-def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
-    """The pods that come on top: more of the same, and all of those that are not what they were.
-
-    With them: do some take the place of others?
-    """
-    before = {role.name: role for role in old.roles} if old else {}
-    grown = [(role, role.replicas - _kept(before.get(role.name), role)) for role in new.roles]
-    roles = tuple(replace(role, replicas=n, minimum=n, maximum=None) for role, n in grown if n > 0)
-    if not roles:
-        return None, False
-    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
-    replacing = any(role.name in before and not _kept(before[role.name], role) for role in roles)
-    return replace(new, roles=roles, groups=together, min_available=None), replacing
-
-
-def _kept(old: Role | None, new: Role) -> int:
-    return old.replicas if old and _essence(old) == _essence(new) else 0
-
-
-def _essence(role: Role) -> Any:
-    """What decides where a pod goes. Annotations do not, and labels only where an affinity term may see them.
-
-    Labels that the controller makes change with the number of pods alone, and say nothing of what a pod needs.
-    """
-    template = replace(role.template, annotations=(), made=())
-    selects = template.affinity or template.anti_affinity
-    return template if selects else replace(template, labels=())

@@ -214,6 +214,43 @@ class TestFaults:
         for message in messages:
             assert message in ran.err
 
+    def test_are_told_all_at_once_in_the_order_of_the_file(self, run: Run, scene: Path) -> None:
+        """Whatever kind of fault they are; none hides another."""
+        on_one = {"cluster": "eu", "nodes": ["x"]}
+        wrong = [
+            {"drain": on_one, "cordon": {"cluster": "eu"}},
+            {"addNodes": {"cluster": "eu", "count": -1, "like": "x", "shape": {"allocatable": {"cpu": "8Gb"}}}},
+            {"label": {**on_one, "labels": {}, "lables": {}}},
+            {"taint": {**on_one, "taints": ["a=b:Foo", 5]}},
+            {"quota": {"cluster": "eu", "namespace": "x", "hard": {"pods": "abc"}}},
+            {"removePods": None},
+        ]
+        steps = [
+            {
+                "edits": wrong,
+                "expect": {"job": {"verdict": "fit", "reason": "tired", "clusters": {"eu": {"reason": "x"}}}},
+            }
+        ]
+        ran = run("whatif", scenario(scene, *steps))
+        assert [line.split("steps[0].")[1].split(": ")[0] for line in ran.err.splitlines() if "steps[0]" in line] == [
+            "edits[0]",
+            "edits[0].cordon",
+            "edits[1].addNodes",
+            "edits[1].addNodes.count",
+            "edits[1].addNodes.shape.allocatable.cpu",
+            "edits[2].label.labels",
+            "edits[2].label.lables",
+            "edits[3].taint.taints[0]",
+            "edits[3].taint.taints[1]",
+            "edits[4].quota.hard.pods",
+            "edits[5].removePods",
+            "expect.job.verdict",
+            "expect.job.reason",
+            "expect.job.clusters.eu.reason",
+        ]
+        assert "should be one edit, of addNodes" in ran.err
+        assert "labels: should not be empty" in ran.err
+
     def test_what_is_not_read_yet(self, run: Run, scene: Path) -> None:
         ran = run("whatif", scenario(scene, sweep={"addNodes": {}}))
         assert (ran.code, "sweep: not read yet by this version" in ran.err) == (2, True)

@@ -84,15 +84,18 @@ def jobset(name: str, pods: int) -> Object:
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
 
 
-def pod(owner: str, number: int, on: str) -> Object:
-    """A pod of a Job, bound in a member cluster, as its controller would have made it."""
+def pod(owner: str, number: int, on: str, namespace: str = "team", labels: Object | None = None) -> Object:
+    """A pod of a Job, or with the labels of something else, as its controller would have made it in a member cluster.
+
+    `on`: the node that it is bound to; "" for none.
+    """
     (container,) = job(owner, 1)["spec"]["template"]["spec"]["containers"]
-    labels = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
+    named = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": f"{owner}-{number}", "namespace": "team", "labels": labels},
-        "spec": {"nodeName": on, "containers": [container]},
+        "metadata": {"name": f"{owner}-{number}", "namespace": namespace, "labels": labels or named},
+        "spec": {"containers": [container], **({"nodeName": on} if on else {})},
     }
 
 
@@ -296,6 +299,68 @@ def test_more_pods_of_a_deployment_are_asked_about_when_it_is_scaled(
     for pods in (2, 0):
         smaller = federation.kubectl(*scale, f"--replicas={pods}")
         assert (smaller.returncode, smaller.stderr, served.held()) == (0, "", pods)
+
+
+def test_each_update_asks_for_what_is_still_to_come(federation: Federation, serve: Callable[..., Served]) -> None:
+    east = federation.members["east"]
+    east.load([node(f"e{number}", 4) for number in range(6)])
+    served = serve()
+
+    def applied(pods: int) -> tuple[int, int]:
+        given = deployment("web", pods, "strict")
+        done = federation.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=given)
+        return done.returncode, served.held()
+
+    assert applied(2) == (0, 2)
+    labels = {"app": "web", "pod-template-hash": "7d9c4"}
+    east.load([pod("web", number, f"e{number}", "strict", labels) for number in range(2)])
+    served.until(lambda: served.held() == 0)
+    assert [applied(pods) for pods in (4, 6, 7, 3)] == [(0, 2), (0, 4), (1, 4), (0, 1)]
+
+
+def test_a_quota_is_charged_once_for_pods_without_a_node(federation: Federation, serve: Callable[..., Served]) -> None:
+    """It counts them when they are created; A has 2 of 4 pods, and so has B."""
+    east, hard = federation.members["east"], {"requests.example.com/gpu": "16"}
+    east.load([node(f"e{number}", 4) for number in range(6)])
+    limit = east.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "q", "namespace": "strict"},
+            "spec": {"hard": hard},
+        }
+    )
+    limit["status"] = {"hard": hard, "used": {"requests.example.com/gpu": "0"}}
+    east.api.request("PUT", "/api/v1/namespaces/strict/resourcequotas/q/status", limit)
+    served = serve()
+    assert federation.kubectl.create(job("a", 2, "strict")).returncode == 0
+    assert federation.kubectl.create(job("b", 3, "strict"), "--dry-run=server").returncode == 1
+    for number in range(2):
+        east.create(pod("a", number, "", "strict"))
+    served.until(lambda: "fits east" in federation.kubectl.create(job("b", 2, "strict"), "--dry-run=server").stderr)
+    assert served.held() == 2
+    assert federation.kubectl.create(job("b", 3, "strict"), "--dry-run=server").returncode == 1
+
+
+def test_a_cluster_with_two_names_is_promised_once(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    entry = federation.entry("east")
+    serve(clusters=[entry, {**entry, "name": "east-again"}])
+    assert federation.kubectl.create(job("a", 2, "strict")).returncode == 0
+    assert federation.kubectl.create(job("b", 2, "strict")).returncode == 1
+
+
+def test_what_exists_already_holds_no_room(federation: Federation, serve: Callable[..., Served]) -> None:
+    east = federation.members["east"]
+    east.load([node("e1", 8), node("e2", 8)])
+    served = serve()
+    federation.kubectl.create(job("a", 2))
+    east.load([pod("a", number, "e1") for number in range(2)])
+    served.until(lambda: served.held() == 0)
+    again = federation.kubectl.create(job("a", 2))
+    assert "already exists" in again.stderr
+    assert served.held() == 0
+    assert federation.kubectl.create(job("b", 2, "strict")).returncode == 0
 
 
 def test_more_groups_that_fit_nowhere_are_refused_when_they_are_scaled(

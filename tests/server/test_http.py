@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from advisor.server.connections import AT_ONCE
 from tests.render import schemas
 from tests.server.asking import Object, body
 from tests.server.conftest import DEMO
@@ -154,6 +156,7 @@ def test_a_line_is_no_longer_than_what_names_an_object(server: Served) -> None:
         ("POST", "/v1/review/advise", "application/json", "{}", 400),
         ("POST", "/v1/review/advise", "application/json", "[" * 200_000, 400),
         ("POST", "/v1/review/advise", "application/json", '{"a": NaN}', 400),
+        ("POST", "/v1/review/advise", "application/json", '{"a": 1e999}', 400),
         ("POST", "/v1/review/advise", "application/json", json.dumps(body("PATCH", gang())), 400),
         ("POST", "/v1/place", "application/x-www-form-urlencoded", TRAIN, 415),
         ("POST", "/v1/place", "application/yaml", "a: b: c", 400),
@@ -254,6 +257,20 @@ def test_half_of_a_new_pair_changes_nothing(serve: Serve) -> None:
     server.until(lambda: any(line["event"] == "certificate" for line in server.lines()))
     assert presented(server) == before
     assert server.review(body("CREATE", gang()))["allowed"]
+
+
+def test_connections_that_say_nothing_keep_nobody_out(serve: Serve) -> None:
+    server = serve()
+    context = ssl.create_default_context(cafile=str(server.authority.certificate))
+    silent = [
+        context.wrap_socket(socket.create_connection(("127.0.0.1", server.port)), server_hostname="127.0.0.1")
+        for _ in range(AT_ONCE + 10)
+    ]
+    with server.connect() as fresh:
+        assert fresh.request("GET", "/healthz").status == 200
+        assert not server.review(body("CREATE", gang(pods=99)), "enforce")["allowed"]
+    for one in silent:
+        one.close()
 
 
 # -- the end ----------------------------------------------------------------------------------------------------------

@@ -102,16 +102,17 @@ def test_the_end_of_its_object() -> None:
     assert [one.key.name for one in reservations.without(key()).holds] == ["other"]
 
 
-def test_fewer_pods_are_let_go_of_from_the_last_hold_on() -> None:
-    two = Reservations((held({"worker": {"n0": 2}}), held({"worker": {"n1": 1, "n2": 1}})))
-    assert [one.placement for one in two.resized(key(), {"worker": -1}).holds] == [
-        {"worker": {"n0": 2}},
-        {"worker": {"n1": 1}},
-    ]
-    assert left(two.resized(key(), {"worker": -3})) == [1]
-    assert left(two.resized(key(), {"worker": -9})) == []
-    for other in (two.resized(key("other"), {"worker": -9}), two.resized(key(), {"leader": -9})):
-        assert left(other) == [2, 2]
+def test_fewer_pods_are_let_go_of_from_the_last_node_on() -> None:
+    two = Reservations((held({"worker": {"n0": 2, "n1": 1, "n2": 1}}), held({"worker": {"n3": 2}}, name="other")))
+    assert two.resized(key(), {"worker": -1}).holds[0].placement == {"worker": {"n0": 2, "n1": 1}}
+    assert left(two.resized(key(), {"worker": -3})) == [1, 2]
+    assert left(two.resized(key(), {"worker": -9})) == [2]
+    assert left(two.resized(key(), {"leader": -9})) == [4, 2]
+
+
+def test_an_object_has_one_hold() -> None:
+    two = Reservations((held({"worker": {"n0": 2}}), held({"worker": {"n3": 2}}, name="other")))
+    assert left(two.plus(held({"worker": {"n1": 1}}))) == [2, 1]
 
 
 def test_pods_that_there_was_no_room_for_go_before_those_that_are_held() -> None:
@@ -188,7 +189,7 @@ def test_pods_that_were_in_another_cluster_before_are_those_of_a_namesake() -> N
     """And so are those that come there later."""
     before = {name: Appeared(one) for name, one in (("here", EMPTY), ("elsewhere", elsewhere(("n0", 1), seconds=0)))}
     pods = {"worker": shape(gpu=1, labels=LABELS)}
-    one = hold(key(), EMPTY, placement(worker={"n0": 2}), pods, (), NOON, LATER, appeared=before)
+    one = hold(key(), EMPTY, placement(worker={"n0": 2}), pods, (), NOON, LATER, fleet=before)
     assert left(Reservations((one,)).seen(elsewhere(("n0", 5)))) == [2]
     assert left(Reservations((one,)).seen(there(("n0", 1)))) == [1]
 
@@ -238,7 +239,7 @@ def test_pods_are_known_by_their_labels(template: Mapping[str, str], pod: Mappin
     ("pod", "mine"),
     [
         ({"job-name": "train-7", "uid": "5"}, True),
-        ({"job-name": "train-7"}, False),
+        ({"job-name": "train-7"}, True),
         ({"job-name": "other-7", "uid": "5"}, False),
         ({"team": "train-7"}, False),
     ],

@@ -134,8 +134,9 @@ def test_whoever_scales_an_object_with_an_owner_is_asked_about() -> None:
     assert not answer(there(1, 0), scaled(1, 3, userInfo=AUTOSCALER), Hub(owned), "enforce")["allowed"]
 
 
-@pytest.mark.parametrize(("stored", "pods"), [(lws(1), 4), (pytorch(1), 2), (deployment(pods=1), 2)])
+@pytest.mark.parametrize(("stored", "pods"), [(lws(1), 6), (pytorch(1), 3), (deployment(pods=1), 3)])
 def test_every_kind_says_what_its_scale_sets(stored: Object, pods: int) -> None:
+    """None of its pods is seen, so all are still to come."""
     here = office(cluster(nodes=nodes(8, gpu=8), name="eu"))
     assert answer(here, scaled(1, 3), Hub(stored), "enforce")["allowed"]
     assert here.held == pods

@@ -452,3 +452,32 @@ def test_a_recording_without_requests_of_its_pods_says_so() -> None:
     old = replace(here, pods=tuple(replace(pods, requests={}) for pods in here.pods))
     with pytest.raises(InputError, match="does not say what each of its pods asks for"):
         RemovePods("here", "team")(question(PAIR, old))
+
+
+# -- one cluster under two names --------------------------------------------------------------------------------------
+
+
+def twins(*uids: str) -> Question:
+    """Two nodes with room for the pair, under two names, and what tells whether they are the same."""
+    both = (cluster(nodes(2, gpu=8), name=name) for name in ("a", "b"))
+    return question(PAIR, *(replace(one, uids=frozenset([uid])) for one, uid in zip(both, uids, strict=True)))
+
+
+@pytest.mark.parametrize(
+    "edit", [Drain(Which("a", ("n0",))), Cordon(Which("b", ("n0",))), RemoveNodes(Which("a", ("n1",)))]
+)
+def test_what_happens_to_a_cluster_happens_under_all_of_its_names(edit: Edit) -> None:
+    assert answer(edit(twins("u", "u"))).choice is None
+    assert answer(edit(twins("u", "v"))).choice
+
+
+def test_a_cluster_is_lost_under_all_of_its_names() -> None:
+    assert [one.name for one in LoseCluster("a")(twins("u", "v")).clusters] == ["b"]
+    with pytest.raises(InputError, match="the only cluster"):
+        LoseCluster("a")(twins("u", "u"))
+
+
+def test_under_a_name_that_could_not_be_read_nothing_is_changed() -> None:
+    read, unread = cluster(nodes(2, gpu=8), name="a"), cluster(name="b", gaps=["cluster"])
+    asked = question(PAIR, *(replace(one, uids=frozenset("u")) for one in (read, unread)))
+    assert verdicts(Drain(Which("a", ("n0",)))(asked)) == ["unknown", "full"]

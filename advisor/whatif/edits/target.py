@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,12 +65,23 @@ def alike(key: str, nodes: Nodes) -> str:
 def changed(
     question: Question, name: str, change: Callable[[ClusterSnapshot], ClusterSnapshot], *reads: str
 ) -> Question:
-    """The question with one cluster changed. `reads`: what the change looks at besides nodes and pods."""
+    """The question with one cluster changed, whatever names it has. `reads`: what is looked at besides nodes and pods.
+
+    Under a name by which it could not be read nothing is known of it, and nothing is changed.
+    """
     chosen = cluster_of(question, name)
-    missing = [what for what in ("cluster", "nodes", "pods", *reads) if chosen.gap(what)]
+    missing = _missing(chosen, reads)
     if missing:
         raise InputError(f"{', '.join(missing)} of {name} could not be read, so there is nothing to change in it")
-    return replace(question, clusters=tuple(change(one) if one is chosen else one for one in question.clusters))
+
+    def other(one: ClusterSnapshot) -> ClusterSnapshot:
+        return change(one) if one.is_the_same_as(chosen) and not _missing(one, reads) else one
+
+    return replace(question, clusters=tuple(map(other, question.clusters)))
+
+
+def _missing(cluster: ClusterSnapshot, reads: Iterable[str]) -> list[str]:
+    return [what for what in ("cluster", "nodes", "pods", *reads) if cluster.gap(what)]
 
 
 def cluster_of(question: Question, name: str) -> ClusterSnapshot:
