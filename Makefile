@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test test-controllers check coverage bench lock clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: requirements.lock pyproject.toml
@@ -23,6 +23,14 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(BIN)/pytest --quiet --numprocesses auto
+
+# some manifests of each kind; all of them with ALL=1
+test-controllers: $(VENV)/.dev
+	@$(BIN)/pytest --quiet -m controllers tests/judges $(if $(ALL),--all-manifests)
+
+# docs/coverage.md, from the corpus and from what the controllers said last
+coverage: $(VENV)/.dev
+	@$(BIN)/python -m tests.coverage
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

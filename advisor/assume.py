@@ -30,11 +30,13 @@ def assume(
     shapes: Mapping[str, PodShape],
     charges: Sequence[Charge] = (),
     stages: Stages | None = None,
+    counted: Mapping[str, int] | None = None,
 ) -> ClusterSnapshot:
     """The snapshot with the pods of `placement` bound: amounts, ports, labels, and the quotas that `charges` name.
 
     `shapes` are the pods by role; all are of one namespace. Of roles that follow one another, a node and a quota bear
-    the most that any stage asks of them. Pods on nodes that the snapshot does not have are left out.
+    the most that any stage asks of them. Pods on nodes that the snapshot does not have are left out. `counted`: role →
+    pods among them that quotas have counted already, since they exist without a node.
     """
     there = frozenset(cluster.nodes.names)
     placed = {
@@ -47,7 +49,9 @@ def assume(
         nodes=replace(cluster.nodes, requested=_requested(cluster, waves, shapes)),
         pods=(*cluster.pods, *_pods(placed, shapes)),
         ports=(*cluster.ports, *_ports(placed, shapes)),
-        quotas=tuple(_charged(q, waves, charges) if q.namespace in namespaces else q for q in cluster.quotas),
+        quotas=tuple(
+            _charged(q, waves, charges, counted or {}) if q.namespace in namespaces else q for q in cluster.quotas
+        ),
         assumed=cluster.assumed or any(placed.values()),
     )
 
@@ -105,8 +109,8 @@ def _ports(placed: Pods, shapes: Mapping[str, PodShape]) -> list[PortUse]:
     ]
 
 
-def _charged(quota: Quota, waves: Sequence[Pods], charges: Sequence[Charge]) -> Quota:
-    sizes = [{role: sum(nodes.values()) for role, nodes in wave.items()} for wave in waves]
+def _charged(quota: Quota, waves: Sequence[Pods], charges: Sequence[Charge], counted: Mapping[str, int]) -> Quota:
+    sizes = [{role: sum(nodes.values()) - counted.get(role, 0) for role, nodes in wave.items()} for wave in waves]
     mine = {charge.key: max(map(charge.of, sizes)) for charge in charges if charge.quota == quota.name}
     if not mine or quota.used is None:
         return quota

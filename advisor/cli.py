@@ -185,6 +185,13 @@ def _row(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]
     return names, settings
 
 
+class _Lines(click.types.StringParamType):
+    """Text with blanks in it: in a variable of the environment each value has a line of its own."""
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        return [line.strip() for line in rv.splitlines() if line.strip()]
+
+
 _FILE = click.Path()
 """For completion only: whether a file can be read is said where it is read."""
 
@@ -301,8 +308,16 @@ _choosing = _options(
 _editing = _options(
     "What if",
     _row("--add-nodes", multiple=True, metavar="CLUSTER=COUNTxNODE", help="More nodes like one that is there."),
-    _row("--drain", multiple=True, metavar="CLUSTER=NODES", help="A node, or a selector such as rack=r7. Repeatable."),
-    _row("--cordon", multiple=True, metavar="CLUSTER=NODES", help="The same, with the pods left on them."),
+    _row(
+        "--drain",
+        multiple=True,
+        type=_Lines(),
+        metavar="CLUSTER=NODES",
+        help="A node, or a selector such as rack=r7. Repeatable.",
+    ),
+    _row(
+        "--cordon", multiple=True, type=_Lines(), metavar="CLUSTER=NODES", help="The same, with the pods left on them."
+    ),
     _row("--lose-cluster", multiple=True, metavar="CLUSTER", help="A cluster that is gone."),
     _row("--replicas", multiple=True, metavar="ROLE=N", help="A role at another size."),
     _row("--quota", multiple=True, metavar="CLUSTER=NAMESPACE/KEY=VALUE", help="Another limit in a ResourceQuota."),
@@ -407,8 +422,8 @@ def place(**given: Any) -> Result:
 def whatif(**given: Any) -> Result:
     """Compare the answers before and after changes.
 
-    SCENARIO is a file with workloads, a base (clusters or recordings) and steps; each step changes nodes, clusters,
-    quotas or workloads, and may say what it expects: then the exit code is 1 where that does not come."""
+    SCENARIO is a file, or - for stdin. It has workloads, a base (clusters or recordings) and steps; each step changes
+    nodes, clusters, quotas or workloads, and may say what it expects: the exit code is 1 where that does not come."""
     from advisor.commands import whatif
 
     asking = _taken(Manifests, {**given, "manifests": ()})

@@ -185,6 +185,15 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Unbound:
+    """`count` pods of a namespace that exist, have these labels, and are on no node yet, whatever they wait for."""
+
+    namespace: str
+    labels: Labels
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """A ResourceQuota scope as scopeSelector states it; a plain `scopes` entry has operator Exists and no values."""
 
@@ -296,6 +305,7 @@ class Looked:
 class ClusterSnapshot:
     """One cluster at `taken_at`. Empty tuples mean "there are none"; what could not be read has a Gap instead.
 
+    unbound       all pods without a node, those of `nominated` and `waiting` among them
     namespaces    None: none were recorded, so nothing is known about which exist
     api_groups    API groups seen; None: not known
     api_versions  every `group/version` served, the core's `v1` left out; None: the list is not known to be whole
@@ -317,6 +327,7 @@ class ClusterSnapshot:
     ports: tuple[PortUse, ...] = ()
     nominated: tuple[Nominated, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    unbound: tuple[Unbound, ...] = ()
     quotas: tuple[Quota, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()

@@ -26,6 +26,7 @@ class PodShape:
 
     requests, limits  base units; requests include one `pods` slot
     labels, made      those whose values are known, and those that a controller makes with values that are not
+    added             keys of `labels` that the controller adds
     one_of_many       the pod is part of a gang in which other pods hold the same accelerator
     unstated          of cpu and memory: requests and limits that some container leaves open (`requests.cpu`, …)
     """
@@ -34,6 +35,7 @@ class PodShape:
     requests: Amounts
     limits: Amounts = field(default_factory=dict)
     labels: Labels = ()
+    added: tuple[str, ...] = ()
     made: tuple[MadeLabel, ...] = ()
     nodes: NodeSelector = ANYWHERE
     tolerations: tuple[Toleration, ...] = ()

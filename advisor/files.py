@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ def documents(source: Source) -> list[Document]:
 
 def _json(source: Source) -> list[tuple[Any, int]]:
     """Strict JSON, one value after the other, each with its line; none where the text is something else (flow YAML)."""
-    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
     text, found = source.text, []
     position = _next(text, 0)
     try:
@@ -147,6 +148,14 @@ def _json(source: Source) -> list[tuple[Any, int]]:
     except (ValueError, RecursionError):
         return []
     return found
+
+
+def _finite(text: str) -> float:
+    """Raises ValueError for what only text can hold."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _next(text: str, position: int) -> int:
@@ -325,15 +334,21 @@ def _resolved(text: str) -> Any:
     if _INTEGER.fullmatch(plain):
         return _integer(plain)
     if _FLOAT.fullmatch(plain):
-        return whole(float(plain)) if len(plain) < 400 else text
+        return _float(plain)
     return text
 
 
-def _integer(plain: str) -> int | float:
+def _float(plain: str) -> int | float | str:
+    """What no computer holds is text to go-yaml, and may be a quantity still."""
+    number = float(plain) if len(plain) < 400 else math.inf
+    return whole(number) if math.isfinite(number) else plain
+
+
+def _integer(plain: str) -> int | float | str:
     digits = plain.lstrip("+-")
     base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower(), 8 if digits[:1] == "0" and len(digits) > 1 else 10)
     if len(digits) > 70:
-        return float(digits[:300]) if base == 10 else 0
+        return _float(plain) if digits.isdecimal() else plain
     value = int(digits.removeprefix("0o").removeprefix("0O"), base)
     return -value if plain[0] == "-" else value
 

@@ -6,6 +6,7 @@ Semantics are kube-scheduler's (k8s.io/component-helpers `nodeaffinity`, `corev1
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,24 @@ NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 LEAVING = ("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption")
 """Taints by which cluster-autoscaler and Karpenter announce that a node goes."""
+
+
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LONGEST_DOMAIN = 253
+
+
+def is_key(text: str) -> bool:
+    """Can it be the key of a label or of a taint (apimachinery `IsQualifiedName`)?"""
+    domain, slash, name = text.rpartition("/")
+    return bool(_NAME.fullmatch(name)) and (
+        not slash or (len(domain) <= _LONGEST_DOMAIN and bool(_DOMAIN.fullmatch(domain)))
+    )
+
+
+def is_value(text: str) -> bool:
+    """Can it be the value of a label or of a taint (apimachinery `IsValidLabelValue`)?"""
+    return not text or bool(_NAME.fullmatch(text))
 
 
 def labels(mapping: Mapping[str, str] | None) -> Labels:

@@ -7,7 +7,8 @@ spelling.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
@@ -15,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from advisor.errors import Fault, InputError, Path, likely
+from advisor.errors import Fault, Faults, InputError, Path, likely
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -49,18 +50,58 @@ class Model(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel)
 
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        """Adds what the types of the fields do not tell. `found` is as written: whatever else is wrong with it is told
+        already, and keeps nothing from being looked at.
+        """
+
 
 def checked(model: type[M], data: Any, later: Mapping[str, str] | None = None) -> M:
     """`data` as the model has it. `later`: keys that a later version will read, and what to do meanwhile.
 
     Raises InputError with every fault, its path relative to `data`.
     """
+    found: list[Fault] = []
     try:
-        return model.model_validate(data)
+        made = model.model_validate(data)
     except ValidationError as error:
-        raise InputError.of(
-            [_fault(model, detail, later or {}) for detail in error.errors(include_url=False)]
-        ) from None
+        found = [_fault(model, detail, later or {}) for detail in error.errors(include_url=False)]
+    broken = list(_broken(model, data, ()))
+    if broken:
+        found = sorted((*found, *broken), key=lambda fault: _position(data, fault.path))
+    if found:
+        raise InputError.of(found)
+    return made
+
+
+def _broken(annotation: Any, data: Any, path: Path) -> Iterator[Fault]:
+    """Faults by the rules of the models, of whatever has the shape that they expect."""
+    kind = _plain(annotation)
+    if isinstance(data, list) and get_origin(kind) is list:
+        for number, item in enumerate(data):
+            yield from _broken(get_args(kind)[0], item, (*path, number))
+    elif isinstance(data, dict) and get_origin(kind) is dict:
+        for key, item in data.items():
+            yield from _broken(get_args(kind)[-1], item, (*path, str(key)))
+    elif isinstance(data, dict) and isinstance(kind, type) and issubclass(kind, Model):
+        faults = Faults()
+        kind.rules(data, faults)
+        yield from (replace(fault, path=(*path, *fault.path)) for fault in faults.found)
+        for name, field in kind.model_fields.items():
+            key = field.alias or name
+            if key in data:
+                yield from _broken(field.annotation, data[key], (*path, key))
+
+
+def _position(data: Any, path: Path) -> tuple[int, ...]:
+    """For an order as in the file; what is missing in a mapping comes first."""
+    place: list[int] = []
+    for step in path:
+        keys = list(data) if isinstance(data, dict) else list(range(len(data))) if isinstance(data, list) else []
+        place.append(keys.index(step) if step in keys else -1)
+        data = data[step] if step in keys else None
+    return tuple(place)
 
 
 def _fault(model: type[BaseModel], detail: ErrorDetails, later: Mapping[str, str]) -> Fault:
@@ -79,7 +120,7 @@ def _fault(model: type[BaseModel], detail: ErrorDetails, later: Mapping[str, str
             known = detail["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
             hint = likely(str(given), known) or f"one of {', '.join(known)}"
             return Fault(f'"{str(given)[:40]}" is not known here', path, hint=hint)
-        case "string_too_short":
+        case "string_too_short" | "too_short":
             return Fault("should not be empty", path)
         case "model_type" | "dict_type":
             return Fault("should be a mapping", path)

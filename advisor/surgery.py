@@ -108,6 +108,7 @@ def pods_gone(cluster: ClusterSnapshot, namespace: str) -> ClusterSnapshot:
         ports=tuple(use for use in cluster.ports if use.namespace != namespace),
         nominated=tuple(pod for pod in cluster.nominated if pod.namespace != namespace),
         waiting=tuple(pods for pods in cluster.waiting if pods.namespace != namespace),
+        unbound=tuple(pods for pods in cluster.unbound if pods.namespace != namespace),
         quotas=tuple(_unused(quota) if quota.namespace == namespace else quota for quota in cluster.quotas),
     )
 

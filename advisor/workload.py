@@ -45,10 +45,11 @@ class PodAmounts:
 class PodTemplate:
     """A pod as its controller will submit it, reduced to what scheduling and admission look at.
 
-    `made` are labels that the controller adds with values that the manifest does not tell. `namespaces` of affinity
-    terms are filled in with the workload's own where the manifest left them out. `used` lists the paths of fields that
-    bear on placement and that no rule of ours reads (capacity.md 0.3), `exposed` those of fields that Pod Security
-    forbids below the level privileged; `misnamed` says which volumes have impossible names.
+    `added` are the keys of those labels that the controller adds with known values, `made` are labels that it adds with
+    values that the manifest does not tell. `namespaces` of affinity terms are filled in with the workload's own where
+    the manifest left them out. `used` lists the paths of fields that bear on placement and that no rule of ours reads
+    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `misnamed` says
+    which volumes have impossible names.
     """
 
     containers: tuple[Container, ...]
@@ -56,6 +57,7 @@ class PodTemplate:
     pod_level: PodAmounts | None = None
     overhead: Amounts = field(default_factory=dict)
     labels: Labels = ()
+    added: tuple[str, ...] = ()
     made: tuple[MadeLabel, ...] = ()
     annotations: Labels = ()
     nodes: NodeSelector = ANYWHERE
@@ -158,7 +160,8 @@ class Role:
     """Pods that are interchangeable: `replicas` of one template.
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
-    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known).
+    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
+    multiples of `step`; 0: by itself their number never changes.
     """
 
     name: str
@@ -172,6 +175,7 @@ class Role:
     injected: bool = False
     stage: Stage = (0, 0)
     topology: tuple[TopologyRequest, ...] = ()
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +311,10 @@ class Workload:
 
     `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
     objects that its pods depend on; `missing`: what was not found of them. `variants`: what it is in clusters, by their
-    names, where those objects are looked up in the cluster.
+    names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
+    times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
+    counted it.
+    `requires`: API groups without which its controller makes no pods.
     """
 
     api_version: str
@@ -324,10 +331,13 @@ class Workload:
     generated: bool = False
     notes: tuple[Note, ...] = ()
     unmodelled: tuple[Unmodelled, ...] = ()
+    requires: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     missing: tuple[Missing, ...] = ()
     variants: Mapping[str, Workload] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    waits: bool = False
+    there: bool = False
     state: State | None = None
 
     def each(self, change: Callable[[Workload], Workload]) -> Workload:

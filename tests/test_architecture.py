@@ -64,7 +64,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pydantic_core": ("*schema.py",),
     "rich": ("commands/progress.py",),
     "starlette": ("server/http.py", "server/bodies.py", "server/serving.py"),
-    "uvicorn": ("server/serving.py",),
+    "uvicorn": ("server/connections.py", "server/serving.py"),
     "yaml": ("files.py",),
     "numpy": (
         "cluster.py",

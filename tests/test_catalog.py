@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from advisor.commands import definitions
 from advisor.definitions import checking, examples, layers, profile_schema
@@ -13,6 +16,7 @@ from advisor.definitions.engine import TRUSTED
 from advisor.definitions.layers import Entry
 from advisor.definitions.profile_schema import Profile
 from advisor.definitions.validate import validate
+from tests import corpus
 
 FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))
 
@@ -63,3 +67,31 @@ def test_every_kind_that_is_referred_to_is_recorded_and_read_by_servers() -> Non
     known = {(one.group, one.kind) for one in definitions.referred()}
     read = (workload for path in FILES for workload in examples.workloads(entry(path)))
     assert {(one.group, one.kind) for workload in read for one in workload.references} == known
+
+
+@corpus.needed
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.stem))
+def test_what_a_scale_sets_is_what_the_kind_says(path: Path) -> None:
+    """Where we know its CustomResourceDefinition; the built-in kinds have none."""
+    own = rules(path).spec
+    stated = sizes().get((own.for_.group, own.for_.kind), {})
+    for version in stated.keys() & set(own.for_.versions):
+        assert own.scaled == stated[version]
+
+
+@cache
+def sizes() -> dict[tuple[str, str], dict[str, str | None]]:
+    """Kind → version → the path of the replicas in its subresource `scale`, as the CRDs of the corpus say."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    paths = sorted((corpus.FOLDER / "crds").glob("*.yaml"))
+    found = (document for path in paths for document in yaml.load_all(path.read_text(), loader) if document)
+    return {
+        (one["spec"]["group"], one["spec"]["names"]["kind"]): dict(map(_size, one["spec"]["versions"]))
+        for one in found
+        if one.get("kind") == "CustomResourceDefinition"
+    }
+
+
+def _size(version: dict[str, Any]) -> tuple[str, str | None]:
+    scale = (version.get("subresources") or {}).get("scale") or {}
+    return version["name"], scale.get("specReplicasPath")

@@ -21,9 +21,6 @@ from tests.kube import objects
 UNMODELLED = {"15", "16", "18", "19"}
 """Kueue queues, Kueue topology and topology spread are seen and not evaluated: `unknown`."""
 
-NO_DEFINITION = {"02"}
-"""A Volcano Job, whose kind the catalogue does not have."""
-
 FAMILIES = {
     "insufficient-mig": ("insufficient-mig-3g.40gb",),
     "cordoned": ("cordoned", "not-ready"),
@@ -31,7 +28,7 @@ FAMILIES = {
 """Words of ours for a cause that a case calls otherwise."""
 
 CASES = corpus.cases()
-JUDGED = [path for path in CASES if path.name[:2] not in {*UNMODELLED, *NO_DEFINITION}]
+JUDGED = [path for path in CASES if path.name[:2] not in UNMODELLED]
 pytestmark = [pytest.mark.corpus, corpus.needed]
 
 
@@ -94,11 +91,3 @@ def test_what_is_not_modelled_is_never_a_yes(path: Path) -> None:
     for name, verdict in by_cluster(found).items():
         assert verdict.verdict == "unknown" or not expect["perCluster"][name]["fits"]
         assert all(reason.code == "unsupported" and reason.subject for reason in verdict.doubts)
-
-
-@pytest.mark.parametrize("path", [path for path in CASES if path.name[:2] in NO_DEFINITION], ids=lambda path: path.stem)
-def test_a_kind_without_definition_is_named(path: Path) -> None:
-    case = corpus.data(path)
-    read = reading.read(files.documents(files.Source(path.name, files.dump(case["workload"]))), Catalog())
-    assert not read.workloads
-    assert "Job (batch.volcano.sh/v1alpha1)" in str(read.missing[0])

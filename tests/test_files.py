@@ -43,6 +43,11 @@ def fault(text: str) -> tuple[int | None, str]:
         ("1_000", 1000),
         ("1e3", 1000),
         ("1.50", 1.5),
+        ("1.0e+999", "1.0e+999"),
+        ("-1e999", "-1e999"),
+        ("9" * 400, "9" * 400),
+        ("-" + "9" * 80, -1e80),
+        ("0x" + "f" * 80, "0x" + "f" * 80),
         ("8Gi", "8Gi"),
         ("1:30", "1:30"),
         ("2026-11-30", "2026-11-30"),
@@ -60,6 +65,7 @@ def test_scalars_are_those_of_kubectl(text: str, expected: object) -> None:
 
 def test_json_is_read_as_json_and_flow_style_as_yaml() -> None:
     assert value('{"a": [1, 2.0, null], "y": "n"}') == {"a": [1, 2, None], "y": "n"}
+    assert value('{"a": 1e999, "b": 1e3}') == {"a": "1e999", "b": 1000}
     assert value("{a: [1, yes]}") == {"a": [1, True]}
 
 

@@ -268,6 +268,34 @@ class TestTrainingOperator:
         found = read("kubeflow.org/v1", "JAXJob", specs, name="v1.5")
         assert faults(found) == ["metadata.name: is refused by the operator as the name of a job"]
 
+    @pytest.mark.parametrize(
+        ("version", "kind", "field", "container"),
+        [
+            ("v1", "TFJob", "tfReplicaSpecs", "tensorflow"),
+            ("v1", "PyTorchJob", "pytorchReplicaSpecs", "pytorch"),
+            ("v1", "PaddleJob", "paddleReplicaSpecs", "paddle"),
+            ("v1", "JAXJob", "jaxReplicaSpecs", "jax"),
+            ("v1", "XGBoostJob", "xgbReplicaSpecs", "xgboost"),
+            ("v1", "MPIJob", "mpiReplicaSpecs", "mpi"),
+            ("v2beta1", "MPIJob", "mpiReplicaSpecs", "mpi"),
+        ],
+    )
+    def test_a_volcano_queue_is_a_doubt(self, version: str, kind: str, field: str, container: str) -> None:
+        specs = {"Worker": {"replicas": 2, "template": template(container)}}
+        specs |= {"Master": {"template": template(container)}} if kind == "XGBoostJob" else {}
+        specs |= {"Launcher": {"template": template(container)}} if kind == "MPIJob" else {}
+        doubts = {}
+        for queue in ("team", "default", ""):
+            policy = {"schedulingPolicy": {"queue": queue}}
+            found = read(f"kubeflow.org/{version}", kind, {field: specs, "runPolicy": policy})
+            assert found.roles
+            doubts[queue] = [(asked.path, asked.needs) for asked in found.unmodelled]
+        assert doubts == {
+            "team": [("spec.runPolicy.schedulingPolicy.queue", "scheduling.volcano.sh")],
+            "default": [],
+            "": [],
+        }
+
 
 RAY: Data = {
     "headGroupSpec": {"template": template()},

@@ -10,20 +10,23 @@ from advisor.commands.given import Editing
 from advisor.errors import Faults, InputError
 from advisor.whatif import edits
 from advisor.whatif.edits import Edit, Which
+from advisor.whatif.scenario import Step
 from advisor.whatif.schema import amounts
 
 Reader = Callable[[str], Edit]
 
 
-def edits_of(given: Editing) -> tuple[Edit, ...]:
-    """In the order of the options in the help. Raises InputError for all that cannot be read."""
+def step(given: Editing) -> Step:
+    """All edits, in the order of the options in the help. Raises InputError for all that cannot be read."""
     faults = Faults()
     found: list[Edit] = []
+    options: list[str] = []
     for option, text, read in _stated(given):
         with faults.collect(option):
             found.append(read(text))
+            options.append(option)
     faults.raise_if_any()
-    return tuple(found)
+    return Step("what if", tuple(found), options=tuple(options))
 
 
 def _stated(given: Editing) -> Iterator[tuple[str, str, Reader]]:

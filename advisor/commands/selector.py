@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from advisor.errors import InputError
-from advisor.labels import Requirement, Selector
+from advisor.labels import Requirement, Selector, is_key, is_value
 
 _KEY = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"
 _VALUE = r"[-A-Za-z0-9_.]*"
@@ -31,9 +31,19 @@ def parse(text: str) -> Selector:
         found = _REQUIREMENT.match(text, position)
         if not found or text[found.end() : found.end() + 1] not in ("", ","):
             raise InputError(f'"{text}" is not a label selector', hint=_EXAMPLE)
-        requirements.append(_requirement(found))
+        requirements.append(_checked(_requirement(found), text))
         position = found.end() + 1
     return Selector(tuple(requirements))
+
+
+def _checked(requirement: Requirement, text: str) -> Requirement:
+    """Gt and Lt compare numbers, all others labels."""
+    if not is_key(requirement.key):
+        raise InputError(f'"{text}" is not a label selector: {requirement.key} is no label key', hint=_EXAMPLE)
+    for value in requirement.values:
+        if not is_value(value):
+            raise InputError(f'"{text}" is not a label selector: {value} is no label value', hint=_EXAMPLE)
+    return requirement
 
 
 def _requirement(found: re.Match[str]) -> Requirement:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from advisor import files
 from advisor.commands import definitions, exits, fleet
 from advisor.commands.given import Clusters, Result
+from advisor.errors import at
+from advisor.kube import clusters
 from advisor.question import Limits
-from advisor.server import logs, schema, serving
+from advisor.server import hub, logs, schema, serving
 from advisor.server.desk import Rules
 
 SHARE = 8
@@ -15,7 +17,10 @@ SHARE = 8
 
 def run(path: str) -> Result:
     """Raises InputError for a configuration that cannot be used."""
-    config = schema.server_config(schema.only(files.documents(files.read(path)), path))
+    document = schema.only(files.documents(files.read(path)), path)
+    config = schema.server_config(document)
+    with document.faults(), at("hub"):
+        find = hub.finder(clusters.access(config.hub)) if config.hub else None
     planned = fleet.plan(Clusters(clusters=str(config.clusters)))
     accelerators = definitions.accelerators()
     sources = planned.sources(accelerators)
@@ -31,5 +36,5 @@ def run(path: str) -> Result:
         referred=definitions.referred(),
     )
     logs.begin(config.log_level)
-    serving.serve(config, sources, rules)
+    serving.serve(config, sources, rules, find)
     return Result("", exits.PLACED)

@@ -9,8 +9,7 @@ from pathlib import PurePath
 from advisor import files
 from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot
-from advisor.commands import exits, manifests, place, podgroup, terminal
-from advisor.commands.editing import edits_of
+from advisor.commands import editing, exits, manifests, place, podgroup, terminal
 from advisor.commands.formats import TREES
 from advisor.commands.given import Choosing, Clusters, Editing, Manifests, Output, Result
 from advisor.commands.manifests import Asked
@@ -53,13 +52,13 @@ def run(path: str, asking: Manifests, looking: Clusters, choosing: Choosing, out
 
 
 def place_otherwise(
-    asking: Manifests, looking: Clusters, choosing: Choosing, output: Output, editing: Editing
+    asking: Manifests, looking: Clusters, choosing: Choosing, output: Output, otherwise: Editing
 ) -> Result:
     """The main job with edits from the command line: one step. Raises InputError as `place.run` does."""
     _refuse_waiting(choosing)
     if output.output == podgroup.FORMAT:
         raise InputError("-o podgroup writes what is asked of a cluster as it is", hint="leave the edits out")
-    step = Step("what if", edits_of(editing))
+    step = editing.step(otherwise)
     watch, asked = place.watching(asking, looking, choosing, output)
     if watch is None:
         return Result("", exits.worst(asked.codes))
@@ -99,9 +98,10 @@ def _code(compared: Sequence[Comparison], steps: Sequence[Step]) -> int:
 
 
 def _scenario(path: str) -> Scenario:
-    found = files.documents(files.read(path))
+    source = manifests.source(path)
+    found = files.documents(source)
     if len(found) != 1:
-        raise InputError.of([Fault(f"holds {len(found)} documents, a Scenario is one", where=Where(path))])
+        raise InputError.of([Fault(f"holds {len(found)} documents, a Scenario is one", where=Where(source.name))])
     return schema.scenario(found[0])
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from advisor.definitions import pods, status
 from advisor.definitions.catalog import Catalog
-from advisor.definitions.engine import Engine, Prepared, prepare
-from advisor.definitions.extract import Extraction
+from advisor.definitions.engine import Engine, prepare
 from advisor.definitions.schema import Definition
 from advisor.errors import InputError
 from advisor.files import Document
@@ -28,18 +27,22 @@ def state(document: Document, workload: Workload, catalog: Catalog, found: Seque
     of_roles: dict[str, list[Pod]] = {role.name: [] for role in workload.roles}
     strangers: list[Pod] = []
     for pod in found:
-        role = _role(definition, given, engine, workload.roles, pod)
+        role = role_of(definition, engine, workload.roles, pod)
         (of_roles[role.name] if role else strangers).append(pod)
     roles = {name: _counted(members) for name, members in of_roles.items()}
     return State(told.phase, told.matched, roles, len(strangers))
 
 
-def _role(definition: Definition, given: Prepared, engine: Engine, roles: Iterable[Role], pod: Pod) -> Role | None:
-    """By the definition's selectors; a pod that several roles of one component could claim is nobody's."""
+def role_of(definition: Definition, engine: Engine, roles: Sequence[Role], pod: Pod) -> Role | None:
+    """By the definition's selectors; a pod that several roles of one component could claim is nobody's.
+
+    The instances are those of the roles: a profile may find them in other objects than the one that is written.
+    """
     prepared = prepare(pod)
     try:
         component = pods.component(definition, prepared, engine)
-        instance = pods.instance(Extraction(definition, given, engine), component, prepared)
+        ids = [role.instance for role in roles if role.component == component.name]
+        instance = pods.instance_among(ids, component, prepared, engine)
     except InputError:
         return None
     fitting = [role for role in roles if (role.component, role.instance) == (component.name, instance)]

@@ -117,6 +117,7 @@ UNMODELLED = Form(
     "a list of {path, text, restricts, needs, resource}",
     _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),
 )
+REQUIRES = Form("a list of API groups", _or_null(_list(_text)))
 CLAIMS = Form(
     "a list of {name, spec, shared}",
     _or_null(_list(_record({"name": _text, "spec": _is(dict)}, {"shared": _or_null(_count)}))),

@@ -41,12 +41,16 @@ def matches(selector: ComponentTypeSelector, pod: Prepared, engine: Engine) -> b
 
 def instance(extraction: Extraction, found: Component, pod: Prepared) -> str:
     """The id of the pod's instance; empty when the component has no instances. Raises InputError when none fits."""
-    ids = extraction.ids(found.name)
+    return instance_among(extraction.ids(found.name), found, pod, extraction.engine)
+
+
+def instance_among(ids: Sequence[str], found: Component, pod: Prepared, engine: Engine) -> str:
+    """As `instance`, where the ids are known otherwise than from the object as it is written."""
     if not ids or ids[0] == SINGLE or found.pod_selector is None:
         return SINGLE
     if found.instance_selector is None:
         raise InputError(f"{found.name} has instances and no componentInstanceSelector")
-    own = _one(found.instance_selector.id_path, pod, extraction.engine)
+    own = _one(found.instance_selector.id_path, pod, engine)
     if own not in ids:
         raise InputError(f"{found.name} has no instance {own}, only {', '.join(ids)}")
     return own

@@ -232,19 +232,21 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         replicas,
         least,
         each(outputs.MAXIMUM, rule.maximum, None),
+        each(outputs.COUNT, rule.step, 0 if rule.added and rule.replicas is None else 1),
         each(outputs.STAGE, rule.stage, [0, 0]),
         each(outputs.TOPOLOGY, rule.topology, []),
         each(outputs.TEXT, rule.starts_after, ""),
         _templates(rule, instances, names, given, context),
         strict=True,
     )
-    for instance, name, pods, floor, most, stage, topology, after, template in columns:
+    for instance, name, pods, floor, most, step, stage, topology, after, template in columns:
         role = Role(
             name=name,
             replicas=pods,
             template=template,
             minimum=min(pods, floor),
             maximum=most if most is None else max(most, min(pods, floor)),
+            step=step,
             component=instance.component,
             instance=instance.id,
             starts_after=after or "",
@@ -276,16 +278,24 @@ def _templates(
     given: Sequence[Mapping[str, Any]],
     context: Context,
 ) -> Iterator[PodTemplate]:
-    pods: Sequence[Any] = [instance.pod or {"metadata": {}, "spec": {}} for instance in instances]
+    written: Sequence[Any] = [instance.pod or {"metadata": {}, "spec": {}} for instance in instances]
+    pods = written
     if rule.added:
         pods = context.each(outputs.OBJECT, rule.template, pods, given)
     elif rule.template is not None:
         known = [{**one, "role": name} for one, name in zip(given, names, strict=True)]
         pods = context.each(outputs.OBJECT, rule.template, pods, known, of=pods, object=context.document.data)
     labels = context.each(outputs.LABELS, rule.labels, [{}] * len(given), given)
-    for name, pod, own in zip(names, pods, labels, strict=True):
+    for name, pod, first, own in zip(names, pods, written, labels, strict=True):
         with at(name):
-            yield templates.template(pod, context.namespace, own)
+            yield templates.template(pod, context.namespace, own, _labels(first))
+
+
+def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As written; what is no mapping is a fault that the template tells of."""
+    metadata = pod.get("metadata")
+    found = metadata.get("labels") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def count(value: Any) -> int:
@@ -343,6 +353,10 @@ def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, 
 def _counts(found: Sequence[Role]) -> dict[str, dict[str, int]]:
     """What a gang's expressions know of the roles."""
     return {role.name: {"replicas": role.replicas, "minimum": role.minimum} for role in found}
+
+
+def requires(context: Context) -> tuple[str, ...]:
+    return tuple(context.value(outputs.REQUIRES, context.profile.spec.requires, []) or ())
 
 
 def unmodelled(context: Context) -> tuple[Unmodelled, ...]:

@@ -37,6 +37,7 @@ class RoleRule(_Model):
     replicas     pods that the controller creates at start; else the definition's scale
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
+    step         its pods come in multiples of this number; 0: by itself their number never changes; else 1
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
@@ -55,6 +56,7 @@ class RoleRule(_Model):
     replicas: Jq | None = None
     minimum: Jq | None = None
     maximum: Jq | None = None
+    step: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
@@ -75,7 +77,7 @@ class Reference(_Model):
 
     find      what is looked for: outputs {group, kind, name, namespace, at}, of the object as it is written. Without a
               `namespace` the object is cluster-scoped or in the workload's own; `at` is the path (a list of steps)
-              where the manifest refers to it
+              where the manifest refers to it. A list of them stands for one object that may be in several places
     pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
               not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
     required  without it nobody knows the pods; else expressions see null, or a shorter list
@@ -88,6 +90,12 @@ class Reference(_Model):
     pick: Literal["first", "each", "all"] = "first"
     required: bool = True
     guessed: bool = False
+
+    @model_validator(mode="after")
+    def _guesses_what_is_required(self) -> Reference:
+        if self.guessed and not self.required:
+            raise PydanticCustomError("rule", "only what is required can be guessed")
+        return self
 
 
 Type = Literal["mapping", "list", "text", "flag"]
@@ -156,7 +164,9 @@ class ProfileSpec(_Model):
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
-    `scaled`: the path that an autoscaler of the object sets.
+    `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
+    `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
+    times of their own.
     """
 
     for_: For = Field(alias="for")
@@ -167,10 +177,12 @@ class ProfileSpec(_Model):
     rules: tuple[Rule, ...] = ()
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
+    scheduled: bool = False
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None
     gang: Gang = Gang()
+    requires: Jq | None = None
     claims: Jq | None = None
     unmodelled: Jq | None = None
     examples: tuple[Example, ...] = ()

@@ -81,7 +81,7 @@ def read(
     beside = replace(beside, known=references.known([*members(further), *every], namespace, in_cluster))
     for document in every:
         with faults.collect(), document.faults():
-            kind = _kind(document)
+            kind = kind_of(document)
             found = catalog.find(*kind)
             if found:
                 workloads.append(_workload(document, found, namespace, beside))
@@ -103,7 +103,7 @@ def _without_definition(
     """Objects with pods inside that no workload refers to; others are there for the workload, and passed over."""
     referred = {(one.group, one.kind) for workload in workloads for one in workload.references}
     for document in strangers:
-        version, kind = _kind(document)
+        version, kind = kind_of(document)
         if (version.rpartition("/")[0], kind) in referred:
             passed[kind] += 1
         else:
@@ -157,7 +157,8 @@ def members(documents: Sequence[Document]) -> Iterator[Document]:
             yield document
 
 
-def _kind(document: Document) -> tuple[str, str]:
+def kind_of(document: Document) -> tuple[str, str]:
+    """apiVersion and kind. Raises InputError for what is no Kubernetes object."""
     data = document.data
     if not isinstance(data, dict):
         raise InputError("is no Kubernetes object", hint="an object is a mapping with apiVersion, kind and metadata")
@@ -211,11 +212,19 @@ def _workload(document: Document, found: Found, default_namespace: str, beside: 
     )
     try:
         with document.faults(), SANDBOX.together():
-            whole = _with_roles(workload, document, found, beside)
+            whole = replace(_with_roles(workload, document, found, beside), waits=_waits(document, found))
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
         return replace(workload, faults=error.faults)
+
+
+def _waits(document: Document, found: Found) -> bool:
+    """Do its pods come later?"""
+    own = profile_of(found)
+    if own and own.spec.scheduled:
+        return True
+    return suspend.suspended(found.entry.definition, prepare(document.data), found.entry.origin.engine)
 
 
 def _definition(found: Found) -> Definition:
@@ -227,7 +236,7 @@ def _definition(found: Found) -> Definition:
 
 def _with_roles(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
     entry = found.entry
-    own = _profile(found)
+    own = profile_of(found)
     given = prepare(document.data)
     if own is None:
         _check(given, workload.namespace, found, None)
@@ -251,6 +260,7 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
         min_available=least,
         notes=(*workload.notes, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context),
+        requires=profile.requires(context),
     )
     return _with_claims(whole, beside, profile.claims(context, made.roles))
 
@@ -299,7 +309,8 @@ def _with_claims(workload: Workload, beside: Beside, made: Sequence[Mapping[str,
     return claims.applied(workload, beside.claims, named, made)
 
 
-def _profile(found: Found) -> Profile | None:
+def profile_of(found: Found) -> Profile | None:
+    """The placement profile, where there is one for the definition's components."""
     if found.profile is None or found.profile.profile_document is None:
         return None
     own = profile_schema.parse(found.profile.profile_document)
@@ -318,7 +329,7 @@ def _check(
     notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
-    for path, (piece, value, needed) in dict(_pieces(given, found, own)).items():
+    for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():
         if any(path[: len(wrong)] == wrong for wrong in judged):
             continue
         there = False
@@ -337,19 +348,20 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     """What the profile's rules and counts say of the object: faults are collected, warnings given."""
     spec, given = context.profile.spec, context.document
     wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
-    broken, notes = rules.broken(wanted, profile.library(spec.uses), given, context.engine, context.variables)
+    library = profile.library(spec.uses)
+    broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
     faults.found += broken
     yield from notes
 
     def places(text: str) -> list[tuple[Path, Any]]:
-        return rules.places(text, given, context.engine, context.variables)
+        return rules.places(text, given, context.engine, context.variables, library)
 
     for path, value in (place for text in spec.counts for place in places(text)):
         with faults.collect(*path):
             _whole_count(value)
 
 
-def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
+def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
     """Places of pod templates and of parts of pods: which part, what is there, must it be.
 
     Where a path says so, not where one is built.
@@ -359,9 +371,13 @@ def _pieces(given: Prepared, found: Found, own: Profile | None) -> Iterator[tupl
         text = component.spec_definition.pod_template_spec_path if component.spec_definition else None
         for path, pod in rules.places(text, given, engine) if text else ():
             yield path, (pieces.TEMPLATE, pod, component.instance_id_path is not None)
-    for rule in own.spec.rules if own else ():
+    if context is None:
+        return
+    library = profile.library(context.profile.spec.uses)
+    for rule in context.profile.spec.rules:
         if rule.is_ in pieces.NAMES:
-            yield from ((path, (rule.is_, value, False)) for path, value in rules.places(rule.at, given, engine))
+            for path, value in rules.places(rule.at, given, context.engine, context.variables, library):
+                yield path, (rule.is_, value, False)
 
 
 def _whole_count(value: Any) -> None:

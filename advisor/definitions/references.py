@@ -94,11 +94,11 @@ def resolve(given: Context, known: Known) -> Referred:
     """What the profile's references find for the object as it is written. Raises InputError where one is unreadable."""
     found = Referred()
     for name, rule in given.profile.spec.references.items():
-        sought = [_sought(output, rule) for output in _outputs(rule, given, found.values)]
+        sought = [_alternatives(output, rule) for output in _outputs(rule, given, found.values)]
         looked_up = _PICKS[rule.pick](_Look(sought, rule, given.namespace, known))
         found = Referred(
             {**found.values, name: looked_up.value},
-            (*found.references, *(one.wanted for one in sought)),
+            (*found.references, *(one.wanted for alternatives in sought for one in alternatives)),
             (*found.missing, *looked_up.missing),
             (*found.notes, *looked_up.notes),
         )
@@ -126,6 +126,11 @@ class _One:
     sought: _Sought
 
 
+def _alternatives(output: Any, rule: Reference) -> list[_Sought]:
+    """What one output looks for; a list is of places where it may be, one before the other."""
+    return [_sought(one, rule) for one in (output if isinstance(output, list) and output else [output])]
+
+
 def _sought(output: Any, rule: Reference) -> _Sought:
     if not isinstance(output, dict):
         raise unreadable(f"a reference gives {shapes.kind_of(output)}, no object's group, kind and name", rule.find)
@@ -142,10 +147,29 @@ def _sought(output: Any, rule: Reference) -> _Sought:
 class _Look:
     """One reference of a profile: what it finds, and where that is looked up."""
 
-    sought: Sequence[_Sought]
+    sought: Sequence[Sequence[_Sought]]
     rule: Reference
     namespace: str
     known: Known
+
+    @property
+    def flat(self) -> list[_Sought]:
+        return [one for alternatives in self.sought for one in alternatives]
+
+    def first(self, sought: Sequence[_Sought]) -> _One | None:
+        """The files come before the cluster, and in each the alternatives in their order.
+
+        In the cluster, what may yet be there stands before what is there.
+        """
+        for one in sought:
+            for held in self.in_files(one):
+                return held
+        for one in sought:
+            for held in self.in_cluster(one):
+                return held
+            if not self.is_settled(one):
+                break
+        return None
 
     def in_files(self, one: _Sought) -> list[_One]:
         found = self.known.in_files(one.wanted, self.namespace)
@@ -178,19 +202,15 @@ class _LookedUp:
 
 
 def _first(look: _Look) -> _LookedUp:
-    """The files come before the cluster, and in each the outputs in their order."""
-    for where in (look.in_files, look.in_cluster):
-        for one in look.sought:
-            for held in where(one):
-                return _LookedUp(held.data, notes=(_note(held),))
-    return _LookedUp(None, look.lacks(*look.sought))
+    held = look.first(look.flat)
+    return _LookedUp(held.data, notes=(_note(held),)) if held else _LookedUp(None, look.lacks(*look.flat))
 
 
 def _each(look: _Look) -> _LookedUp:
-    found = [(one, next(iter(look.in_files(one) or look.in_cluster(one)), None)) for one in look.sought]
+    found = [(alternatives, look.first(alternatives)) for alternatives in look.sought]
     return _LookedUp(
         [held and held.data for _, held in found],
-        tuple(missing for one, held in found if held is None for missing in look.lacks(one)),
+        tuple(missing for sought, held in found if held is None for missing in look.lacks(*sought)),
         tuple(_note(held) for _, held in found if held),
     )
 
@@ -198,13 +218,13 @@ def _each(look: _Look) -> _LookedUp:
 def _all(look: _Look) -> _LookedUp:
     """Of one name, what the files have counts. The list is whole only where the cluster was asked, too."""
     found: dict[tuple[Wanted, str], _One] = {}
-    for one in look.sought:
+    for one in look.flat:
         for held in (*look.in_cluster(one), *look.in_files(one)):
             found[one.wanted, held.data["metadata"]["name"]] = held
     kept = [found[key] for key in sorted(found)]
     if not kept:
-        return _LookedUp([], look.lacks(*look.sought))
-    open_ones = [one for one in look.sought if not look.is_settled(one)]
+        return _LookedUp([], look.lacks(*look.flat))
+    open_ones = [one for one in look.flat if not look.is_settled(one)]
     further = tuple(Missing((one.wanted,), required=False, path=one.path) for one in open_ones)
     return _LookedUp([held.data for held in kept], further, tuple(map(_note, kept)))
 

@@ -7,7 +7,6 @@ where the template is known to become the pod as it is. What a cluster adds to p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,9 +14,8 @@ from advisor.definitions import plain
 from advisor.definitions.noticed import NAME
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, Path, at, likely
+from advisor.labels import is_key, is_value
 
-LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 SYSTEMS = ("linux", "windows")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -51,10 +49,9 @@ def check(pod: Data, whole: bool) -> None:
 def _labels(pairs: dict[str, str]) -> None:
     faults = Faults()
     for key, value in pairs.items():
-        prefix, slash, name = key.rpartition("/")
-        if not LABEL.fullmatch(name) or (slash and not (len(prefix) <= 253 and PREFIX.fullmatch(prefix))):
+        if not is_key(key):
             faults.add("is no label key", key, hint="letters, digits, - _ . and a domain before a slash")
-        if value and not LABEL.fullmatch(value):
+        if not is_value(value):
             faults.add(f'"{value}" is no label value', key, hint="letters, digits and - _ . inside, 63 at most")
     faults.raise_if_any()
 

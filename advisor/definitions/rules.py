@@ -87,12 +87,13 @@ def _judged(rule: Rule) -> str:
 
 
 def places(
-    text: str, given: Prepared, engine: Engine, variables: Mapping[str, Any] = NO_VARIABLES
+    text: str, given: Prepared, engine: Engine, variables: Mapping[str, Any] = NO_VARIABLES, library: str = ""
 ) -> list[tuple[Path, Any]]:
     """Where in the object a jq path points, with what stands there; nothing where the text is no plain path."""
+    program = f"{library}path({text}\n) as $p | [$p, getpath($p)]"
     try:
         expressions.check(text, edits=True)
-        pairs = engine.evaluate(f"path({text}\n) as $p | [$p, getpath($p)]", given, variables=variables, edits=True)
+        pairs = engine.evaluate(program, given, variables=variables, edits=True)
     except InputError:
         return []
     return [(tuple(path), value) for path, value in pairs]

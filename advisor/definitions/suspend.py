@@ -18,6 +18,24 @@ def resumed(definition: Definition, document: Prepared, engine: Engine) -> Prepa
     return document
 
 
+def suspended(definition: Definition, document: Prepared, engine: Engine) -> bool:
+    """Does the object as a whole say already what its suspendActions would make it say?
+
+    An action that cannot be read is no sign of it.
+    """
+    stated = definition.root.suspend_definition
+    try:
+        return stated is not None and all(_says(action, document, engine) for action in stated.suspend_actions)
+    except (InputError, ValueError):
+        return False
+
+
+def _says(action: Action, document: Prepared, engine: Engine) -> bool:
+    wanted = json.dumps(json.loads(action.value))
+    found = engine.evaluate(action.path, document)
+    return bool(found) and all(json.dumps(one) == wanted for one in found)
+
+
 def _assigned(action: Action, document: Prepared, engine: Engine) -> Prepared:
     try:
         value = json.loads(action.value)

@@ -34,10 +34,11 @@ NODE_OPERATORS = (*LABEL_OPERATORS, "Gt", "Lt")
 WITH_VALUES = ("In", "NotIn", "Gt", "Lt")
 
 
-def template(pod: Data, namespace: str, added: Data | None = None) -> PodTemplate:
+def template(pod: Data, namespace: str, added: Data | None = None, written: Data | None = None) -> PodTemplate:
     """Raises InputError with every fault. `namespace` is where the pods will be created.
 
-    `added`: labels that the controller gives to the pods, as `_with_added` reads them.
+    `added`: labels that the controller gives to the pods, as `_with_added` reads them. `written`: labels that the
+    manifest has, where the pod has others already.
     """
     faults = Faults()
     parts: dict[str, Any] = {}
@@ -45,7 +46,7 @@ def template(pod: Data, namespace: str, added: Data | None = None) -> PodTemplat
     for name in ("labels", "annotations"):
         with faults.collect("metadata"):
             parts[name] = sorted_labels(plain.pairs(metadata, name))
-    parts.update(_with_added(parts.get("labels", ()), added or {}))
+    parts.update(_with_added(parts.get("labels", ()), added or {}, written))
     for name, read in _FIELDS.items():
         with faults.collect("spec"):
             parts[name] = read(spec)
@@ -57,15 +58,17 @@ def template(pod: Data, namespace: str, added: Data | None = None) -> PodTemplat
     return PodTemplate(**parts)
 
 
-def _with_added(own: Labels, added: Data) -> dict[str, Any]:
+def _with_added(own: Labels, added: Data, written: Data | None) -> dict[str, Any]:
     """The labels with those that the controller adds, which win over the template's.
 
     A value is text where it is known, else the fields of a `MadeLabel`.
     """
     known = {key: value for key, value in added.items() if isinstance(value, str)}
     made = {key: how for key, how in added.items() if key not in known}
+    others = () if written is None else (key for key, value in own if key not in made and written.get(key) != value)
     return {
         "labels": sorted_labels({**{key: value for key, value in own if key not in made}, **known}),
+        "added": tuple(sorted({*known, *others})),
         "made": tuple(MadeLabel(key, **how) for key, how in sorted(made.items())),
     }
 

@@ -107,6 +107,7 @@ def _shape(template: PodTemplate, namespace: str, priority: PriorityClass, runti
         requests={**in_base_units(template.requests(overhead)), PODS: 1},
         limits=in_base_units(template.limits(overhead)),
         labels=template.labels,
+        added=template.added,
         made=template.made,
         nodes=selector,
         tolerations=(*template.tolerations, *(runtime.tolerations if runtime else ())),

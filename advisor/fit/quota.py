@@ -37,8 +37,12 @@ def charges(workload: Workload, shapes: Mapping[str, PodShape], cluster: Cluster
 
 
 def _there(pod: PodShape, workload: Workload, cluster: ClusterSnapshot) -> int:
-    """How many pods of a role are bound there; known only where the controller's own label names the workload."""
-    if workload.generated or not any(_by_controller(key) and value == workload.name for key, value in pod.labels):
+    """How many pods of a role are bound there; known only where the controller's own label names the workload.
+
+    Where these pods join others of the workload, none of them is.
+    """
+    named = any(_by_controller(key) and value == workload.name for key, value in pod.labels)
+    if workload.generated or workload.there or not named:
         return 0
     replicas = next((role.replicas for role in workload.roles if role.template.labels == pod.labels), 0)
     alike = (one for one in cluster.pods if one.namespace == pod.namespace and set(pod.labels) <= set(one.labels))
@@ -147,9 +151,9 @@ def _by_default_class(quota: Quota, shapes: Mapping[str, PodShape]) -> bool:
 
 
 def _object(key: str, workload: Workload) -> int:
-    """1 for the key that counts the workload's own kind; a pod is counted as a pod."""
+    """1 for the key that counts the workload's own kind, unless it has done so; a pod is counted as a pod."""
     own = _plural(workload.kind, workload.api_group)
-    return int(own != PODS and key == COUNT + own)
+    return int(own != PODS and key == COUNT + own and not workload.there)
 
 
 def _plural(kind: str, group: str) -> str:

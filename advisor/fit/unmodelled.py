@@ -26,6 +26,9 @@ def refusals(workload: Workload, cluster: ClusterSnapshot, assume: bool) -> Iter
         yield Reason("no-nodes", lasting=False)
     if not _is_served(workload, cluster):
         yield Reason("kind-not-served", subject=f"{workload.kind} ({workload.api_version})")
+    for group in workload.requires:
+        if not _has_group(group, cluster):
+            yield Reason("kind-not-served", subject=f"{group}, which {workload.kind} needs,")
     state = _namespace(workload, cluster)
     if state == "terminating" or (state == "missing" and not assume):
         yield Reason(f"namespace-{state}", subject=workload.namespace)
@@ -34,6 +37,11 @@ def refusals(workload: Workload, cluster: ClusterSnapshot, assume: bool) -> Iter
 def _is_served(workload: Workload, cluster: ClusterSnapshot) -> bool:
     """Is there, or may there be, an API for the workload's kind? The core's `v1` always is."""
     return not workload.api_group or cluster.api_versions is None or workload.api_version in cluster.api_versions
+
+
+def _has_group(group: str, cluster: ClusterSnapshot) -> bool:
+    """Is it, or may it be, served?"""
+    return cluster.api_versions is None or any(one.startswith(f"{group}/") for one in cluster.api_versions)
 
 
 def _namespace(workload: Workload, cluster: ClusterSnapshot) -> str:

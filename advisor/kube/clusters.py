@@ -70,10 +70,11 @@ def sources(file: ClusterFile, *, impersonate: str = "", timeout: float | None =
 def _source(entry: ClusterEntry, loaded: Loader, impersonate: str, timeout: float) -> Source:
     if entry.snapshot:
         return Recorded(entry.name, entry.snapshot, entry.labels)
-    return Live(entry.name, _access(entry, loaded, impersonate), timeout, entry.labels)
+    return Live(entry.name, access(entry, loaded, impersonate), timeout, entry.labels)
 
 
-def _access(entry: ClusterEntry, loaded: Loader, impersonate: str) -> Access:
+def access(entry: ClusterEntry, loaded: Loader = load, impersonate: str = "") -> Access:
+    """The way to a live cluster. Raises InputError for a kubeconfig or a context that is not there."""
     if entry.in_cluster:
         return Access(None, impersonate)
     with _said_of("kubeconfig" if entry.kubeconfig else "context"):

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from advisor.cluster import Nominated, PodSet, PortUse, Waiting
+from advisor.cluster import Nominated, PodSet, PortUse, Unbound, Waiting
 from advisor.errors import at
 from advisor.kube import decode, wire
 from advisor.kube.affinity import anti_affinity, pinned_node
@@ -49,6 +49,7 @@ class Pods:
         self._nominated: list[Nominated] = []
         self._pinned: list[tuple[wire.Pod, str]] = []
         self._waiting: Counter[tuple[int, Asked, str]] = Counter()
+        self._unbound: Counter[tuple[str, Labels]] = Counter()
         self._asked: dict[tuple[object, ...], Asked] = {}
         self._labels: dict[bytes, Labels] = {b"": (), b"null": ()}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
@@ -60,8 +61,10 @@ class Pods:
         with at("Pod", pod.metadata.title):
             if pod.spec.node_name:
                 self._occupies(pod, pod.spec.node_name)
-            elif pod.metadata.deletion_timestamp is None and not pod.spec.scheduling_gates:
-                self._pends(pod)
+            elif pod.metadata.deletion_timestamp is None:
+                self._unbound[pod.metadata.namespace or "", self._labels_of(pod.metadata.labels)] += 1
+                if not pod.spec.scheduling_gates:
+                    self._pends(pod)
 
     def _occupies(self, pod: wire.Pod, node: str) -> None:
         metadata = pod.metadata
@@ -176,6 +179,9 @@ class Pods:
     def waiting(self) -> tuple[Waiting, ...]:
         counted = sorted(self._waiting.items())
         return tuple(Waiting(priority, dict(request), count, space) for (priority, request, space), count in counted)
+
+    def unbound(self) -> tuple[Unbound, ...]:
+        return tuple(Unbound(space, labels, count) for (space, labels), count in sorted(self._unbound.items()))
 
 
 def _precedence(pinned: tuple[wire.Pod, str]) -> tuple[int, str]:

@@ -121,6 +121,7 @@ class Summary:
             ports=self._pods.ports(self._nodes),
             nominated=self._pods.nominated(),
             waiting=self._pods.waiting(),
+            unbound=self._pods.unbound(),
             quotas=self._sorted(kinds.RESOURCE_QUOTA),
             limit_ranges=self._sorted(kinds.LIMIT_RANGE),
             priority_classes=self._sorted(kinds.PRIORITY_CLASS),

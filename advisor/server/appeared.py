@@ -55,14 +55,32 @@ class Alike:
 
 
 class Appeared:
-    """What is there to stay, by namespace; sorted when it is first asked for."""
+    """What is there to stay, by namespace; sorted when it is first asked for. The name and time are the snapshot's."""
 
     def __init__(self, snapshot: ClusterSnapshot) -> None:
+        self.name, self.taken_at = snapshot.name, snapshot.taken_at
         self._pods: dict[str, list[PodSet]] = {}
+        self._unbound: dict[str, list[PodSet]] = {}
         for pods in snapshot.pods:
             if not pods.terminating:
                 self._pods.setdefault(pods.namespace, []).append(pods)
+        for some in snapshot.unbound:
+            nowhere = PodSet(some.namespace, some.labels, {"": some.count})
+            self._unbound.setdefault(some.namespace, []).append(nowhere)
         self.among = cache(self._among)
+        self.unbound = cache(self._without_a_node)
+        self.values = cache(self._values)
+
+    def is_younger_than(self, other: Appeared) -> bool:
+        return self.taken_at is not None and (other.taken_at is None or self.taken_at > other.taken_at)
 
     def _among(self, namespace: str) -> Alike:
         return Alike(self._pods.get(namespace, ()))
+
+    def _without_a_node(self, namespace: str) -> Alike:
+        """Pods that exist and are bound nowhere yet, as if all were on one node without a name."""
+        return Alike(self._unbound.get(namespace, ()))
+
+    def _values(self, namespace: str) -> frozenset[str]:
+        """All values of labels of a namespace's pods: a look at them says whether a closer look is worth it."""
+        return frozenset(value for pods in self._pods.get(namespace, ()) for _, value in pods.labels)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,17 +18,28 @@ from advisor.files import MANIFEST_LIMIT
 JSON = ("application/json",)
 MANIFESTS = (*JSON, "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain")
 THROWN_AWAY = 4 * MANIFEST_LIMIT
+PATIENCE = 10.0
+"""Seconds for a body to come; an API server waits no longer than 30 for the whole answer."""
+
 TOO_LARGE = f"the body is larger than {MANIFEST_LIMIT >> 20} MiB"
 
 
-async def body(request: Request, media_types: Sequence[str]) -> bytes:
-    """The whole body. Raises HTTPException 415 or 413.
+async def body(request: Request, media_types: Sequence[str], patience: float = PATIENCE) -> bytes:
+    """The whole body. Raises HTTPException 415, 413 or 408.
 
     What is too large is thrown away as it comes in, up to a point: a client that is still sending hears no answer.
     """
     stated = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if stated not in media_types:
         raise HTTPException(415, f"Content-Type should be {' or '.join(media_types)}")
+    try:
+        async with asyncio.timeout(patience):
+            return await _read(request)
+    except TimeoutError:
+        raise HTTPException(408, f"the body did not come within {patience:g} s") from None
+
+
+async def _read(request: Request) -> bytes:
     parts, size = bytearray(), 0
     async for part in request.stream():
         size += len(part)
@@ -40,9 +53,9 @@ async def body(request: Request, media_types: Sequence[str]) -> bytes:
 
 
 def parsed(text: bytes) -> Any:
-    """JSON as the standard has it. Raises InputError."""
+    """JSON as the standard has it, with numbers that a computer can hold. Raises InputError."""
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         deep = isinstance(error, RecursionError)
         raise InputError("is nested too deeply" if deep else "is not JSON") from None
@@ -50,6 +63,13 @@ def parsed(text: bytes) -> Any:
 
 def _no_number(text: str) -> None:
     raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def answer(content: Any, code: int = 200) -> Response:

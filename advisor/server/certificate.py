@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from advisor.errors import Fault, InputError, Where
+from advisor.server.validity import Validity, validity
 
 EVERY = 2.0
 """Seconds between two looks at the files. A mounted Secret arrives within a minute anyway."""
@@ -24,7 +26,7 @@ class Certificate:
         """Raises InputError for files that cannot be used."""
         self._files = (certificate, key)
         self._mark = self._state()
-        self._current = self._loaded()
+        self._current, self._validity = self._loaded()
         self.context = _context()
         self.context.sni_callback = self._choose
 
@@ -32,23 +34,27 @@ class Certificate:
         """Asked at every handshake, whether the client names the server or not."""
         connection.context = self._current
 
-    def _loaded(self) -> ssl.SSLContext:
+    def fault(self, now: datetime) -> str:
+        """Why no client believes the pair in use now; empty while it may."""
+        return self._validity.fault(now) if self._validity else ""
+
+    def _loaded(self) -> tuple[ssl.SSLContext, Validity | None]:
         context = _context()
         certificate, key = self._files
         try:
             context.load_cert_chain(certificate, key)
+            return context, validity(certificate.read_text(errors="replace"))
         except OSError as error:
             why = "key and certificate cannot be used together" if isinstance(error, ssl.SSLError) else error.strerror
             place = Path(error.filename) if error.filename else certificate
             raise InputError.of([Fault(f"cannot be used: {why}", where=Where(str(place)))]) from None
-        return context
 
     def renew(self) -> bool:
         """Have the files changed? Then the new ones serve from now on. Raises InputError, and the old ones stay."""
         state = self._state()
         if state == self._mark:
             return False
-        self._current = self._loaded()
+        self._current, self._validity = self._loaded()
         self._mark = state
         return True
 

@@ -20,18 +20,25 @@ from advisor.memo import Judged, Memo
 from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared
 from advisor.server.config import Strictness
+from advisor.server.likeness import Likeness
 from advisor.server.recollection import Recollection
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
-from advisor.server.reservations import Hold, Reservations, charged, hold
+from advisor.server.reservations import (
+    Hold,
+    Key,
+    Reservations,
+    charged,
+    hold,
+    in_place_of,
+    less_those_there,
+    uncounted,
+)
 from advisor.server.review import Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
-from advisor.server.wanted import Wanted
+from advisor.server.wanted import Held
 from advisor.trial import Trial
 from advisor.verdict import Placement
 from advisor.workload import Reference, Workload
-
-A_POD = ("v1", "Pod")
-"""What pods that join an object are asked about as: the object itself is there, and quotas have counted it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,9 @@ class Desk:
         self._memo = Recollection()
         self._latest: tuple[Latest, ...] = ()
         self._seen: dict[str, ClusterSnapshot] = {}
-        self._appeared: dict[str, Appeared] = {}
+        self._names: dict[str, str] = {}
+        self._fleet: dict[str, Appeared] = {}
+        self._deleted: dict[Key, datetime] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -117,10 +126,21 @@ class Desk:
         for latest in self._latest:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 self._seen[latest.name] = latest.good
-                self._appeared[latest.name] = Appeared(latest.good)
-                left = left.seen(latest.good, self._appeared[latest.name])
+                left = self._taken_in(latest.good, left)
         self.reservations = left
+        young = now - timedelta(seconds=self._rules.expiry)
+        self._deleted = {key: when for key, when in self._deleted.items() if when > young}
         return now
+
+    def _taken_in(self, good: ClusterSnapshot, left: Reservations) -> Reservations:
+        """A cluster that is known by several names goes by the first, and what was read earlier is no news of it."""
+        same = (name for name, one in self._seen.items() if name != good.name and one.is_the_same_as(good))
+        cluster = self._names[good.name] = next((self._names[name] for name in same), good.name)
+        known, pods = self._fleet.get(cluster), Appeared(good)
+        if known and known.name != good.name and not pods.is_younger_than(known):
+            return left
+        self._fleet[cluster] = pods
+        return left.seen(good, pods, cluster)
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
@@ -128,18 +148,19 @@ class Desk:
         What is deleted is gone however late that is heard. Raises TooLateError.
         """
         now = self.look()
-        own = self.reservations.of(request.key)
-        pending = request.operation == UPDATE and bool(own) and not any(one.begun for one in own)
-        standing = self.reservations
-        if (request.operation in (CREATE, DELETE) or pending) and not request.subresource:
-            standing = standing.without(request.key)
+        own, changes = self.reservations.of(request.key), request.operation == UPDATE
+        held = Held(own.due, own.begun, own.cluster, self.is_seen) if own and changes else Held(is_seen=self.is_seen)
+        standing = self.reservations if request.subresource else self.reservations.without(request.key)
+        asking = _Asking(self, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket)
         strictness = self._rules.strictness if enforced else None
-        home = frozenset(one.cluster for one in own) if request.operation == UPDATE else frozenset()
-        asking = _Asking(self, standing, home, now, ticket)
-        decision = review(request, self._rules.catalog, asking.ask, strictness, pending, asking.clusters)
+        decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
         return decision
+
+    def holds(self, namespace: str, name: str) -> bool:
+        """Is room held for an object of that name, of whatever kind? Anybody may ask."""
+        return any((one.key.namespace, one.key.name) == (namespace, name) for one in self.reservations.holds)
 
     def standing(self) -> tuple[tuple[ClusterSnapshot, ...], datetime]:
         """Every cluster with everything charged that is promised, and the time."""
@@ -168,7 +189,31 @@ class Desk:
 
     def snapshots(self, standing: Reservations, now: datetime) -> tuple[ClusterSnapshot, ...]:
         """Every cluster with these holds charged; the same object for as long as nothing has changed."""
-        return tuple(self._charged(latest, standing.on(latest.name), now) for latest in self._latest)
+        return tuple(self._charged(latest, standing.on(self.cluster(latest.name)), now) for latest in self._latest)
+
+    def cluster(self, name: str) -> str:
+        """The first of the names that a cluster is known by."""
+        return self._names.get(name, name)
+
+    def whereabouts(self, workload: Workload) -> frozenset[str]:
+        """Clusters where its pods are, or where none surely are: those where pods are that look like them."""
+        there = {name: self._alike(workload.on(name), pods) for name, pods in self._fleet.items()}
+        sure = frozenset(name for name, found in there.items() if any(found))
+        return sure or frozenset(name for name, found in there.items() if found)
+
+    def is_seen(self, workload: Workload) -> bool:
+        """May any pod that exists in some cluster be one of the workload's? Where a cluster was not read, it may."""
+        now = self._clock()
+        if any(one.good is None or one.stale(now, self._rules.max_age) for one in self._latest):
+            return True
+        unbound = (self._alike(workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
+        return bool(self.whereabouts(workload)) or any(unbound)
+
+    def _alike(self, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
+        """For every kind of pods that look like the workload's: are they surely its own?"""
+        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
+        there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
+        return list(map(looks.is_sure, looks.among(there)))
 
     def _charged(self, latest: Latest, holds: tuple[Hold, ...], now: datetime) -> ClusterSnapshot:
         stale = latest.stale(now, self._rules.max_age)
@@ -187,64 +232,62 @@ class Desk:
         Many a creation fails after it was let in, above all that of an object that is there already.
         """
         if request.operation == DELETE:
+            if not request.subresource:
+                self._deleted[request.key] = now
             return standing
-        made = self._hold(request, decision, now)
-        before = sum(one.pods for one in self.reservations.of(request.key))
-        if before and (made is None or (request.operation == CREATE and made.pods < before)):
-            return self.reservations
-        return standing if made is None else standing.plus(made)
+        if decision.ended:
+            return self.reservations.without(request.key)
+        made, own = self._hold(request, decision, now), self.reservations.of(request.key)
+        if made is None or (request.operation == CREATE and own and made.pods < own.pods):
+            return self.reservations.resized(request.key, decision.growth)
+        return standing.plus(in_place_of(own, made) if own else made)
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice
         if advice is None or advice.chosen is None or advice.answer.choice is None or not decision.holds:
             return None
-        trial = advice.chosen
-        return hold(
+        trial, ended = advice.chosen, self._deleted.get(request.key)
+        made = hold(
             request.key,
-            self._seen[trial.cluster.name],
+            replace(self._seen[trial.cluster.name], name=self.cluster(trial.cluster.name)),
             advice.answer.choice.placement or Placement({}),
             trial.shapes,
             trial.diagnosis.charges,
             now,
             now + timedelta(seconds=self._rules.expiry),
             trial.stages,
-            self._appeared[trial.cluster.name],
+            self._fleet,
+            ended,
         )
-
-
-def _homes(workload: Workload, clusters: tuple[ClusterSnapshot, ...]) -> frozenset[str]:
-    """Clusters where pods are that look like those of the workload."""
-    return frozenset(cluster.name for cluster in clusters if _is_home(workload.on(cluster.name), cluster))
-
-
-def _is_home(workload: Workload, cluster: ClusterSnapshot) -> bool:
-    wanted = [set(role.template.labels) for role in workload.roles if role.template.labels]
-    return any(
-        pods.namespace == workload.namespace and any(labels <= set(pods.labels) for labels in wanted)
-        for pods in cluster.pods
-    )
+        left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
+        made = replace(made, beyond={role: pods for role, pods in left.items() if pods > 0})
+        return less_those_there(made, self._fleet[made.cluster], ended) if request.operation == CREATE else made
 
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """One review's way to advice."""
+    """One review's way to advice. `own`: what is held for its object; `home`: where that is still expected."""
 
     desk: Desk
     standing: Reservations
+    own: Hold | None
     home: frozenset[str]
     now: datetime
     ticket: Ticket
 
     def clusters(self) -> tuple[ClusterSnapshot, ...]:
-        return self.desk.snapshots(self.standing, self.now)
+        """As they would be without the pods of the object that are still to come."""
+        return tuple(map(self._without_own, self.desk.snapshots(self.standing, self.now)))
 
-    def ask(self, wanted: Wanted) -> Advice:
+    def _without_own(self, cluster: ClusterSnapshot) -> ClusterSnapshot:
+        own = self.own
+        counted = own and own.counted and own.cluster == self.desk.cluster(cluster.name)
+        return uncounted(cluster, own) if own and counted else cluster
+
+    def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        clusters = self.clusters()
-        workload, home = wanted.workload, self.home
-        if wanted.additional:
-            workload = workload.each(lambda one: replace(one, api_version=A_POD[0], kind=A_POD[1]))
-            home = home or _homes(workload, clusters)
-        clusters = tuple(one for one in clusters if not home or one.name in home)
+        there = self.desk.whereabouts(workload) if additional else frozenset()
+        home = there & self.home or there or self.home
+        clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
         return self.desk.advice(workload, question, self.ticket)

@@ -22,10 +22,11 @@ from starlette.routing import Route
 
 from advisor.errors import InputError
 from advisor.schema import duration
-from advisor.server import bodies, logs, metrics, placing, request, review, states
+from advisor.server import bodies, logs, metrics, placing, request, review, scaling, states
 from advisor.server.desk import Desk, Rules, Ticket, TooLateError
 from advisor.server.metrics import Metrics
 from advisor.server.review import Decision
+from advisor.server.scaling import Find
 from advisor.server.store import Snapshots
 
 T = TypeVar("T")
@@ -40,7 +41,11 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What the handlers need. `deciding` is an executor of one thread; `placing` may have more."""
+    """What the handlers need. `deciding` is an executor of one thread; `placing` and `looking` may have more.
+
+    `find` looks at objects of the management cluster; None: it cannot be asked. `certificate_fault` says what is wrong
+    with the certificate at a time.
+    """
 
     desk: Desk
     snapshots: Snapshots
@@ -49,6 +54,9 @@ class Doors:
     metrics: Metrics
     deciding: Executor
     placing: Executor
+    looking: Executor
+    find: Find | None
+    certificate_fault: Callable[[datetime], str]
     clock: Callable[[], datetime]
 
     def application(self) -> Starlette:
@@ -84,11 +92,41 @@ class Doors:
         found = request.parse(bodies.parsed(await bodies.body(asked, bodies.JSON)))
         began, seconds = perf_counter(), self._seconds(asked)
         with self.metrics.deciding("admission"):
-            decision = await self._within(seconds, lambda ticket: self._decide(found, enforced, ticket))
-        decision = decision or review.undecided(seconds)
+            if scaling.concerns(found):
+                found, decision = await self._scaled(found, enforced, seconds)
+            else:
+                decision = await self._decided(found, enforced, seconds)
         self.metrics.decided("admission", decision)
         _log(found, decision, enforced, perf_counter() - began)
         return bodies.answer(review.response(found, decision))
+
+    async def _decided(self, found: request.Request, enforced: bool, seconds: float) -> Decision:
+        decision = await self._within(seconds, lambda ticket: self._decide(found, enforced, ticket))
+        return decision or review.undecided(seconds)
+
+    async def _scaled(self, found: request.Request, enforced: bool, seconds: float) -> tuple[request.Request, Decision]:
+        """The decision about the object that is scaled. To look at it takes half of the time at most."""
+        growth = scaling.growth(found)
+        if growth == 0 or (growth < 0 and not self.desk.holds(found.namespace, found.name)):
+            return found, Decision(review.WAVED)
+        began, patience = perf_counter(), seconds / 2
+        looked = asyncio.get_running_loop().run_in_executor(self.looking, self._look, found, patience)
+        done, _ = await asyncio.wait({looked}, timeout=patience)
+        whole = looked.result() if done else "the management cluster did not answer in time"
+        if not isinstance(whole, str):
+            return whole, await self._decided(whole, enforced, seconds - (perf_counter() - began))
+        strictness = self.rules.strictness if enforced else None
+        return found, review.unscaled(whole, strictness) if growth > 0 else Decision(review.WAVED)
+
+    def _look(self, found: request.Request, seconds: float) -> request.Request | str:
+        """The request for the object behind it, or why there is none."""
+        try:
+            return scaling.whole(found, self.find, self.rules.catalog, seconds)
+        except InputError as error:
+            return str(error.faults[0].message)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not keep an object out
+            logs.fault("look failed", error)
+            return "a fault of wm-place"
 
     def _seconds(self, asked: Request) -> float:
         """Our own deadline, or what the API server says that it will wait, less the way there and back."""
@@ -142,14 +180,15 @@ class Doors:
         return PlainTextResponse("ok")
 
     async def _readyz(self, asked: Request) -> Response:
-        reason = states.unready(self.snapshots.latest())
-        return PlainTextResponse(reason or "ok", 503 if reason else 200)
+        latest, now = self.snapshots.latest(), self.clock()
+        reason = states.unready(latest, self.certificate_fault(now))
+        return PlainTextResponse(reason or states.ready(latest, now, self.rules.max_age), 503 if reason else 200)
 
     async def _metrics(self, asked: Request) -> Response:
         now = self.clock()
         for one in self.snapshots.latest():
             self.metrics.cluster(one.name, one.age(now), failing=one.failure is not None)
-        self.metrics.holding(len({hold.key for hold in self.desk.reservations.at(now).holds}))
+        self.metrics.holding(len({hold.key for hold in self.desk.reservations.at(now).holds if hold.pods}))
         return Response(self.metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 

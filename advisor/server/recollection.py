@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 
 from advisor.cluster import ClusterSnapshot
 from advisor.errors import Where
@@ -19,6 +20,9 @@ from advisor.workload import Workload
 MOST = 512
 """Trials remembered per snapshot; a fleet sees few shapes of gangs between two reads."""
 
+LARGEST = 16 << 20
+"""Characters that everything remembered has, written down: few of the largest, thousands of the usual ones."""
+
 NOWHERE = Where("")
 
 
@@ -28,30 +32,48 @@ class _Page:
 
     selective  may pods that are there, or expected, keep others away by their labels?
     limited    namespaces with a quota
+    size       characters of what is found
     """
 
     snapshot: ClusterSnapshot
     selective: bool
     limited: frozenset[str]
-    found: dict[str, Judged] = field(default_factory=dict)
+    found: dict[bytes, Judged] = field(default_factory=dict)
+    size: int = 0
+
+    def forget(self) -> None:
+        self.found.clear()
+        self.size = 0
 
 
 class Recollection:
     """A memo for questions that differ in workloads and snapshots only. Not for several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, largest: int = LARGEST) -> None:
+        self._largest = largest
         self._pages: dict[str, _Page] = {}
         self._asked: Workload | None = None
-        self._keys = {True: "", False: ""}
+        self._keys = {True: b"", False: b""}
 
     def recall(self, trial: Trial, find: Callable[[Trial], Judged]) -> Judged:
         page = self._page(trial.cluster)
         key = self._key(trial.workload, page.selective or trial.workload.namespace in page.limited)
         if key not in page.found:
-            if len(page.found) >= MOST:
-                page.found.clear()
-            page.found[key] = find(trial)
+            judged = find(trial)
+            self._keep(page, key, judged)
+            return judged
         return page.found[key]
+
+    def _keep(self, page: _Page, key: bytes, judged: Judged) -> None:
+        """What is too much is forgotten, all at once."""
+        size = len(repr(judged))
+        if len(page.found) >= MOST:
+            page.forget()
+        if sum(one.size for one in self._pages.values()) + size > self._largest:
+            for one in self._pages.values():
+                one.forget()
+        page.found[key] = judged
+        page.size += size
 
     def _page(self, snapshot: ClusterSnapshot) -> _Page:
         """Another snapshot of the same cluster begins another page."""
@@ -61,14 +83,18 @@ class Recollection:
             page = self._pages[snapshot.name] = _Page(snapshot, _is_selective(snapshot), limited)
         return page
 
-    def _key(self, workload: Workload, identity_matters: bool) -> str:
-        """Written down once for all clusters of a question."""
+    def _key(self, workload: Workload, identity_matters: bool) -> bytes:
+        """Written down once for all clusters of a question; its digest tells it from any other."""
         if self._asked is not workload:
             own = replace(workload, source=NOWHERE, labels=(), notes=())
             selects = any(role.template.affinity or role.template.anti_affinity for role in own.roles)
             self._asked = workload
-            self._keys = {True: repr(own), False: repr(own if selects else _without_identity(own))}
+            self._keys = {True: _digest(own), False: _digest(own if selects else _without_identity(own))}
         return self._keys[identity_matters]
+
+
+def _digest(workload: Workload) -> bytes:
+    return blake2b(repr(workload).encode(errors="surrogatepass")).digest()
 
 
 def _is_selective(snapshot: ClusterSnapshot) -> bool:

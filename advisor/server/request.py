@@ -15,8 +15,20 @@ CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 
 
 @dataclass(frozen=True, slots=True)
+class Resource:
+    """The API's name of a kind: `jobs` of `batch/v1`."""
+
+    group: str
+    version: str
+    plural: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """An admission request, as far as anything here looks at it. `object` and `old` are plain data or None."""
+    """An admission request, as far as anything here looks at it. `object` and `old` are plain data or None.
+
+    `resource` is where the API server keeps the object, `user` the name of who asks.
+    """
 
     uid: str
     operation: str
@@ -28,6 +40,8 @@ class Request:
     old: Mapping[str, Any] | None = None
     subresource: str = ""
     dry_run: bool = False
+    resource: Resource = Resource("", "", "")
+    user: str = ""
 
     @property
     def key(self) -> Key:
@@ -54,6 +68,7 @@ def _request(found: Mapping[str, Any]) -> Request:
     faults = Faults()
     texts = {key: _text(found, key, faults) for key in ("uid", "operation", "namespace", "name", "subResource")}
     group, kind = _kind(found, faults)
+    resource, user = _resource(found, faults), _user(found, faults)
     new, old = (_object(found, key, faults) for key in ("object", "oldObject"))
     if texts["uid"] == "":
         faults.add("is missing", "uid")
@@ -73,6 +88,8 @@ def _request(found: Mapping[str, Any]) -> Request:
         old=old,
         subresource=texts["subResource"] or "",
         dry_run=found.get("dryRun") is True,
+        resource=resource,
+        user=user,
     )
 
 
@@ -94,6 +111,24 @@ def _kind(found: Mapping[str, Any], faults: Faults) -> tuple[str, str]:
             if not kind:
                 raise InputError("is missing", path=("kind",))
     return group, kind
+
+
+def _resource(found: Mapping[str, Any], faults: Faults) -> Resource:
+    words = ["", "", ""]
+    with faults.collect():
+        stated = plain.mapping(found, "resource")
+        with at("resource"):
+            words = [plain.text(stated, key) for key in ("group", "version", "resource")]
+    return Resource(*words)
+
+
+def _user(found: Mapping[str, Any], faults: Faults) -> str:
+    name = ""
+    with faults.collect():
+        stated = plain.mapping(found, "userInfo")
+        with at("userInfo"):
+            name = plain.text(stated, "username")
+    return name
 
 
 def _object(found: Mapping[str, Any], key: str, faults: Faults) -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ while half of a gang is there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -18,6 +18,7 @@ from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
 from advisor.labels import Labels
 from advisor.server.appeared import Alike, Appeared
+from advisor.server.likeness import Likeness
 from advisor.verdict import Placement
 
 Counts = Mapping[Labels, int]
@@ -34,15 +35,24 @@ class Key:
     name: str
 
 
+Fleet = Mapping[str, Appeared]
+"""Cluster → its pods. A cluster that is known by several names is one here."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Hold:
     """The pods of one object that a cluster will have, and does not have yet.
 
     placement  role → node → pods still to come
     shapes     the pods by role; charges: what they take of quotas
-    passed     label set → pods that were there before, or that earlier holds have waited for
+    likeness   how to know them
+    passed     cluster → label set → pods that were there before, or that earlier holds have waited for
+    unbound    label set → pods without a node that were there before
+    counted    role → pods still to come that exist without a node, so that quotas count them already
+    begun      is the object there: did some of its pods come, or do they exist?
+    strangers  other clusters where pods bear the object's name that were there before: theirs are no sign of it
     stages     role → stages in which its pods are alive; those of different stages share their room
-    begun      have some of the pods come?
+    beyond     role → pods that the object has besides, and that there was no room for
     """
 
     key: Key
@@ -52,42 +62,28 @@ class Hold:
     charges: tuple[Charge, ...]
     since: datetime
     until: datetime
-    passed: Counts
-    stages: Stages = field(default_factory=dict)
+    likeness: Likeness
+    passed: Mapping[str, Counts] = field(default_factory=dict)
+    unbound: Counts = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
     begun: bool = False
+    strangers: frozenset[str] = frozenset()
+    stages: Stages = field(default_factory=dict)
+    beyond: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
-        return sum(sum(nodes.values()) for nodes in self.placement.values())
+        return sum(self.sizes.values())
 
-    def roles(self, labels: Labels) -> tuple[str, ...]:
-        """The roles whose pods may have these labels; where a label names a role, that one alone.
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Role → pods that room is held for."""
+        return {role: sum(nodes.values()) for role, nodes in self.placement.items()}
 
-        Controllers add labels to those of the template. A template without any is known by a label that begins with the
-        name of the object, as controllers give them.
-        """
-        values = {value for _, value in labels}
-        able = [role for role, shape in self.shapes.items() if self._may_have(shape, labels)]
-        return tuple(role for role in able if role in values) or tuple(able)
-
-    def _may_have(self, shape: PodShape, labels: Labels) -> bool:
-        """May a pod of this shape have exactly these labels, with those that its controller makes among them?"""
-        pairs, name = dict(labels), self.key.name
-        if not set(shape.labels) <= set(labels):
-            return False
-        if name in dict(shape.labels).values():
-            return True
-        if any(made.sure and made.key not in pairs for made in shape.made):
-            return False
-        owners = [made.key for made in shape.made if made.of == "workload"]
-        if owners or not shape.labels:
-            return any(pairs[key].startswith(name) for key in (owners or pairs) if key in pairs)
-        return True
-
-    def among(self, pods: Alike) -> Iterator[Labels]:
-        """The label sets that its pods may have, of those that are there."""
-        wanted = (shape.labels for shape in self.shapes.values())
-        return (labels for labels in pods.having(wanted, self.key.name) if self.roles(labels))
+    @property
+    def due(self) -> dict[str, int]:
+        """Role → pods still to come, with room for them or without."""
+        return dict(Counter(self.sizes) + Counter(self.beyond))
 
 
 def hold(
@@ -99,15 +95,66 @@ def hold(
     since: datetime,
     until: datetime,
     stages: Stages | None = None,
-    appeared: Appeared | None = None,
+    fleet: Fleet | None = None,
+    ended: datetime | None = None,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
-    `appeared`: the pods of the cluster, where they are sorted already.
+    `fleet`: the pods of the cluster and of the others, where they are sorted already. `ended`: when an object of that
+    name was deleted; pods of that one, if they were seen before, make way for those that are to come.
     """
-    made = Hold(key, cluster.name, placement.assignment, shapes, charges, since, until, {}, stages or {})
-    there = (appeared or Appeared(cluster)).among(key.namespace)
-    return replace(made, passed={labels: sum(there.nodes[labels].values()) for labels in made.among(there)})
+    looks = Likeness(key.name, shapes)
+    fleet = fleet or {cluster.name: Appeared(cluster)}
+    here = fleet[cluster.name]
+    others = (name for name, pods in fleet.items() if name != cluster.name and not _is_before(pods, ended))
+    return Hold(
+        key,
+        cluster.name,
+        placement.assignment,
+        shapes,
+        charges,
+        since,
+        until,
+        looks,
+        passed={cluster.name: _there(looks, here.among(key.namespace), but_own=_is_before(here, ended))},
+        unbound=_there(looks, here.unbound(key.namespace), but_own=_is_before(here, ended)),
+        strangers=frozenset(name for name in others if looks.may_be_among(fleet[name], key.namespace)),
+        stages=stages or {},
+    )
+
+
+def _is_before(pods: Appeared, ended: datetime | None) -> bool:
+    return ended is not None and (pods.taken_at is None or pods.taken_at <= ended)
+
+
+def _there(looks: Likeness, pods: Alike, *, but_own: bool) -> dict[Labels, int]:
+    """Label set → pods that look like those of a hold, or of these only those that may be somebody else's."""
+    alike = (labels for labels in looks.among(pods) if not (but_own and looks.is_sure(labels)))
+    return {labels: sum(pods.nodes[labels].values()) for labels in alike}
+
+
+def in_place_of(one: Hold, made: Hold) -> Hold:
+    """A hold for the same object, planned anew: what is known of the pods that exist stays known."""
+    if one.cluster != made.cluster:
+        return made
+    counted = {role: min(pods, made.sizes.get(role, 0)) for role, pods in one.counted.items()}
+    told = replace(made, unbound=one.unbound, counted=counted)
+    return _begun(told) if one.begun else told
+
+
+def less_those_there(one: Hold, pods: Appeared, ended: datetime | None) -> Hold:
+    """A hold for an object that is created, less the pods there that are surely its own, so that it exists already.
+
+    The API server finds that out after it was let in. `ended`: as for `hold`.
+    """
+    if _is_before(pods, ended):
+        return one
+    there = pods.among(one.key.namespace)
+    left = {role: dict(nodes) for role, nodes in one.placement.items()}
+    for labels in filter(one.likeness.is_sure, one.likeness.among(there)):
+        nodes = Counter(there.nodes[labels])
+        _release(left, [role for role in one.likeness.roles(labels) if role in left], nodes, nodes.total())
+    return replace(one, placement=_without_zeros(left))
 
 
 @dataclass(frozen=True)
@@ -123,51 +170,87 @@ class Reservations:
             found.setdefault(one.cluster, []).append(one)
         return {name: tuple(holds) for name, holds in found.items()}
 
-    def of(self, key: Key) -> tuple[Hold, ...]:
-        return tuple(one for one in self.holds if one.key == key)
+    def of(self, key: Key) -> Hold | None:
+        """What an object holds; it has one hold at most, for all of its pods that are still to come."""
+        return next((one for one in self.holds if one.key == key), None)
 
     def on(self, cluster: str) -> tuple[Hold, ...]:
         return self._by_cluster.get(cluster, ())
 
     def plus(self, made: Hold) -> Reservations:
-        return Reservations((*self.holds, made)) if made.pods else self
+        """A hold takes the place of the one that its object had."""
+        kept = self.without(made.key)
+        return Reservations((*kept.holds, made)) if made.due else kept
 
     def without(self, key: Key) -> Reservations:
         """What an object held is free again."""
         return Reservations(tuple(one for one in self.holds if one.key != key)) if self.of(key) else self
+
+    def resized(self, key: Key, growth: Mapping[str, int]) -> Reservations:
+        """An object gets so many pods more, by role, without room for them, or fewer: those without room go first."""
+        changed = (_resized(one, growth) if one.key == key else one for one in self.holds)
+        return Reservations(tuple(one for one in changed if one.due)) if growth else self
 
     def at(self, now: datetime) -> Reservations:
         """Holds whose time is up are gone."""
         kept = tuple(one for one in self.holds if one.until > now)
         return self if len(kept) == len(self.holds) else Reservations(kept)
 
-    def seen(self, snapshot: ClusterSnapshot, appeared: Appeared | None = None) -> Reservations:
+    def seen(
+        self, snapshot: ClusterSnapshot, appeared: Appeared | None = None, cluster: str | None = None
+    ) -> Reservations:
         """What is left to wait for once the pods of a snapshot are known; first come, first served.
 
-        Only snapshots that were begun after a hold say anything about it. `appeared`: its pods, where they are sorted
-        already.
+        Only snapshots that were begun after a hold say anything about it. Those who are promised room there come before
+        those whose pods turn up there though they are expected elsewhere. `appeared`: its pods, where they are sorted
+        already; `cluster`: whose it is, where that is not its name.
         """
-        pods = appeared or Appeared(snapshot)
+        pods, cluster = appeared or Appeared(snapshot), cluster or snapshot.name
         arrivals: dict[str, _Arrivals] = {}
-        left: list[Hold] = []
-        for one in self.holds:
-            if one.cluster == snapshot.name and snapshot.taken_at and snapshot.taken_at > one.since:
-                space = one.key.namespace
-                left.append(_after(one, arrivals.setdefault(space, _Arrivals(pods.among(space)))))
-            else:
-                left.append(one)
-        return Reservations(tuple(one for one in left if one.pods))
+        left = list(self.holds)
+        for expected in (True, False):
+            for place, one in enumerate(left):
+                space, at_home = one.key.namespace, one.cluster == cluster
+                concerned = at_home or one.likeness.may_be_among(pods, space)
+                if at_home == expected and concerned and _is_news(pods, cluster, one):
+                    if space not in arrivals:
+                        arrivals[space] = _Arrivals(pods.among(space), pods.unbound(space))
+                    left[place] = _after(one, arrivals[space], cluster)
+        return Reservations(tuple(one for one in left if one.due))
 
-    def applied(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
-        """The cluster as it will be once everything that it is held for is there."""
-        for one in self.on(snapshot.name):
-            snapshot = charged(snapshot, one)
-        return snapshot
+
+def _is_news(pods: Appeared, cluster: str, one: Hold) -> bool:
+    return pods.taken_at is not None and pods.taken_at > one.since and cluster not in one.strangers
+
+
+def _resized(one: Hold, growth: Mapping[str, int]) -> Hold:
+    beyond = Counter(one.beyond)
+    beyond.update(growth)
+    left = {role: dict(nodes) for role, nodes in one.placement.items()}
+    for role, nodes in left.items():
+        for node in sorted(nodes, reverse=True):
+            gone = max(0, min(nodes[node], -beyond[role]))
+            nodes[node] -= gone
+            beyond[role] += gone
+    kept = _without_zeros(left)
+    sizes = {role: sum(nodes.values()) for role, nodes in kept.items()}
+    counted = {role: min(pods, sizes.get(role, 0)) for role, pods in one.counted.items()}
+    return replace(one, placement=kept, beyond=dict(+beyond), counted=counted)
+
+
+def _without_zeros(left: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    return {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
 
 
 def charged(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
     """The snapshot with one hold's pods on it; on nodes that are gone nothing can be held."""
-    return assume(snapshot, Placement(one.placement), one.shapes, one.charges, one.stages)
+    return assume(snapshot, Placement(one.placement), one.shapes, one.charges, one.stages, one.counted)
+
+
+def uncounted(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
+    """The snapshot as if quotas did not count the pods of a hold that exist without a node: they are planned anew."""
+    nowhere: dict[str, dict[str, int]] = {role: {} for role in one.counted}
+    return assume(snapshot, Placement(nowhere), one.shapes, one.charges, one.stages, one.counted)
 
 
 @dataclass
@@ -183,43 +266,89 @@ class _Arrival:
     nodes: Counter[str]
     passed: int = 0
 
+    def before(self, known: int) -> int:
+        """How many a hold leaves behind that has known so many before."""
+        return min(max(known, self.passed), self.total)
+
 
 class _Arrivals:
     """A namespace's pods while the holds go through a snapshot; only what a hold asks for is copied."""
 
-    def __init__(self, pods: Alike) -> None:
-        self.pods = pods
-        self._found: dict[Labels, _Arrival] = {}
+    def __init__(self, bound: Alike, unbound: Alike) -> None:
+        self.bound, self.unbound = bound, unbound
+        self._found: dict[tuple[bool, Labels], _Arrival] = {}
 
-    def of(self, labels: Labels) -> _Arrival:
-        if labels not in self._found:
-            nodes = Counter(self.pods.nodes[labels])
-            self._found[labels] = _Arrival(nodes.total(), nodes)
-        return self._found[labels]
+    def of(self, labels: Labels, *, bound: bool) -> _Arrival:
+        if (bound, labels) not in self._found:
+            nodes = Counter((self.bound if bound else self.unbound).nodes[labels])
+            self._found[bound, labels] = _Arrival(nodes.total(), nodes)
+        return self._found[bound, labels]
 
 
-def _after(one: Hold, arrivals: _Arrivals) -> Hold:
-    """The hold less the pods that are new to it. Once some are there, so is the object, which quotas count too."""
+def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
+    """The hold less the pods that are new to it."""
+    changed = _arrived(one, arrivals, cluster)
+    if cluster == one.cluster:
+        changed = _created(changed, arrivals)
+    return changed if changed.due == one.due and not changed.counted else _begun(changed)
+
+
+def _begun(one: Hold) -> Hold:
+    """Once some of the pods are there, so is the object, which quotas count too."""
+    if one.begun:
+        return one
+    return replace(one, begun=True, charges=tuple(replace(charge, fixed=0) for charge in one.charges))
+
+
+def _arrived(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
+    """What there was no room for may come as well, once others have gone."""
     left = {role: dict(nodes) for role, nodes in one.placement.items()}
-    passed: dict[Labels, int] = {}
-    for labels in one.among(arrivals.pods):
-        roles = [role for role in one.roles(labels) if role in left]
-        if roles:
-            there = arrivals.of(labels)
-            before = min(max(one.passed.get(labels, 0), there.passed), there.total)
+    beyond = Counter(one.beyond)
+    earlier, passed = one.passed.get(cluster, {}), {}
+    for labels in one.likeness.among(arrivals.bound):
+        roles = [role for role in one.likeness.roles(labels) if role in one.due]
+        if roles and (cluster == one.cluster or one.likeness.bears_the_name(labels)):
+            there = arrivals.of(labels, bound=True)
+            before = there.before(earlier.get(labels, 0))
             taken = _release(left, roles, there.nodes, there.total - before)
+            taken += _let_go(beyond, roles, there.total - before - taken)
             passed[labels] = there.passed = before + taken
-    placement = {role: kept for role, nodes in left.items() if (kept := {node: n for node, n in nodes.items() if n})}
-    shrunk = replace(one, placement=placement, passed=passed)
-    begun = shrunk.pods < one.pods
-    if not begun:
-        return shrunk
-    return replace(shrunk, begun=True, charges=tuple(replace(charge, fixed=0) for charge in one.charges))
+    if passed == earlier:
+        return one
+    kept = _without_zeros(left)
+    return replace(one, placement=kept, beyond=dict(+beyond), passed={**one.passed, cluster: passed})
+
+
+def _let_go(beyond: Counter[str], roles: Sequence[str], new: int) -> int:
+    """Up to `new` pods that there was no room for; how many those were."""
+    taken = 0
+    for role in roles:
+        gone = min(new - taken, beyond[role])
+        beyond[role] -= gone
+        taken += gone
+    return taken
+
+
+def _created(one: Hold, arrivals: _Arrivals) -> Hold:
+    """Which of its pods exist by now, and have no node yet? Quotas count them from that moment on."""
+    left, counted, unbound = one.sizes, Counter[str](), {}
+    for labels in one.likeness.among(arrivals.unbound):
+        there = arrivals.of(labels, bound=False)
+        unbound[labels] = there.before(one.unbound.get(labels, 0))
+        new = there.total - unbound[labels]
+        for role in one.likeness.roles(labels):
+            taken = min(new, left.get(role, 0) - counted[role])
+            counted[role] += taken
+            new -= taken
+        there.passed = there.total - new
+    if (unbound, dict(+counted)) == (one.unbound, one.counted):
+        return one
+    return replace(one, unbound=unbound, counted=dict(+counted))
 
 
 def _release(left: dict[str, dict[str, int]], roles: Sequence[str], nodes: Counter[str], new: int) -> int:
     """Let go of up to `new` pods, first on the nodes where they are, then anywhere; how many those were."""
-    places = [(role, node) for role in roles for node in sorted(left[role])]
+    places = [(role, node) for role in roles for node in sorted(left.get(role, ()))]
     taken = 0
     for role, node in places:
         there = min(new - taken, left[role][node], nodes[node])

@@ -15,9 +15,10 @@ from advisor.server import wording
 from advisor.server.config import Strictness
 from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
-from advisor.server.wanted import Clusters, Wanted, wanted
+from advisor.server.wanted import NOTHING_HELD, Clusters, Held, Wanted, wanted
 from advisor.trial import Trial
-from advisor.verdict import UNKNOWN, Answer
+from advisor.verdict import FULL, REDUCED, UNKNOWN, Answer
+from advisor.workload import Workload
 
 FITTING, NOWHERE, REFUSED = "fits", "fits-nowhere", "refused"
 WAVED, FREED, FAULTY, UNDECIDED, BROKEN = "waved-through", "freed", "not-readable", "undecided", "fault"
@@ -32,13 +33,18 @@ class Advice:
     chosen: Trial | None
 
 
-Ask = Callable[[Wanted], Advice]
-"""Whether room is held for a request's object and none of its pods has come is for the caller to say (`pending`)."""
+Ask = Callable[[Workload, bool], Advice]
+"""Where do these pods find room? True: they join an object that is there already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided, and what is said about it; `word` is one of DECISIONS. `holds`: is room held for what fits?"""
+    """What was decided, and what is said about it; `word` is one of DECISIONS.
+
+    holds   is room held for what fits?
+    growth  role → pods that the object gets more than before, or fewer
+    ended   room need not be held for it any more
+    """
 
     word: str
     allowed: bool = True
@@ -47,6 +53,8 @@ class Decision:
     audit: Mapping[str, str] = field(default_factory=dict)
     advice: Advice | None = None
     holds: bool = True
+    growth: Mapping[str, int] = field(default_factory=dict)
+    ended: bool = False
 
 
 def review(
@@ -54,7 +62,7 @@ def review(
     catalog: Catalog,
     ask: Ask,
     enforced: Strictness | None,
-    pending: bool = False,
+    held: Held = NOTHING_HELD,
     clusters: Clusters = lambda: (),
 ) -> Decision:
     """The decision. `enforced`: how strict it is where a no is refused; None where everything is allowed. `clusters`:
@@ -63,26 +71,49 @@ def review(
     if request.operation == DELETE:
         return Decision(WAVED if request.subresource else FREED)
     try:
-        asked = wanted(request, catalog, pending, clusters)
+        asked = wanted(request, catalog, held, clusters)
     except InputError as error:
-        return Decision(FAULTY, warnings=wording.faulty(error.faults))
-    if asked is None:
-        return Decision(WAVED)
-    return replace(_decided(ask(asked), None if asked.replacing else enforced), holds=not asked.replacing)
+        return unjudged(FAULTY, wording.faulty(error.faults), enforced)
+    if asked.workload is None:
+        return Decision(WAVED, growth=asked.growth, ended=asked.ended)
+    decision = _decided(ask(asked.workload, asked.additional), asked, enforced)
+    if not decision.allowed:
+        return decision
+    holds = not (asked.unsure or asked.later)
+    return replace(decision, holds=holds, growth=asked.growth, ended=asked.ended)
 
 
-def _decided(advice: Advice, enforced: Strictness | None) -> Decision:
+def unjudged(word: str, lines: tuple[str, ...], enforced: Strictness | None) -> Decision:
+    """Nothing can be told of the object. It is let in with a word, except where what is unknown is refused."""
+    if enforced and enforced.refuse_unknown:
+        return Decision(REFUSED, allowed=False, message=wording.together(lines), audit={"decision": REFUSED})
+    return Decision(word, warnings=lines, audit={"decision": word})
+
+
+def unscaled(why: str, enforced: Strictness | None) -> Decision:
+    """It gets more pods, of which nobody knows what they need."""
+    return unjudged(UNDECIDED, wording.unscaled(why), enforced)
+
+
+def _decided(advice: Advice, asked: Wanted, enforced: Strictness | None) -> Decision:
     answer = advice.answer
+    said = wording.later() if asked.later else ()
     if answer.choice:
-        return Decision(FITTING, warnings=wording.fits(answer), audit=_audit(FITTING, answer), advice=advice)
-    if enforced and _is_sure(answer, enforced):
+        return Decision(FITTING, warnings=(*wording.fits(answer), *said), audit=_audit(FITTING, answer), advice=advice)
+    if enforced and _is_sure(answer, enforced, ever=asked.later or asked.unsure):
         audit = _audit(REFUSED, answer)
         return Decision(REFUSED, allowed=False, message=wording.refusal(answer), audit=audit, advice=advice)
-    return Decision(NOWHERE, warnings=wording.nowhere(answer), audit=_audit(NOWHERE, answer), advice=advice)
+    warnings = (*wording.nowhere(answer), *said)
+    return Decision(NOWHERE, warnings=warnings, audit=_audit(NOWHERE, answer), advice=advice)
 
 
-def _is_sure(answer: Answer, strictness: Strictness) -> bool:
-    """Is it a no whatever the clusters have that could not be judged? Or is it to be taken as one all the same?"""
+def _is_sure(answer: Answer, strictness: Strictness, *, ever: bool) -> bool:
+    """Is it a no whatever the clusters have that could not be judged? Or is it to be taken as one all the same?
+
+    Is there to be no room `ever`, it does not matter what is full now.
+    """
+    if ever and any(verdict.verdict in (FULL, REDUCED) for verdict in answer.verdicts):
+        return False
     unknown = [verdict for verdict in answer.verdicts if verdict.verdict == UNKNOWN]
     stale = [verdict for verdict in unknown if any(gap.why == STALE for gap in verdict.gaps)]
     others = len(unknown) > len(stale)

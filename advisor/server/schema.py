@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from advisor.errors import Fault, Faults, InputError, Where
 from advisor.files import Document
+from advisor.kube.clusters import ClusterEntry
 from advisor.schema import Model, Seconds, Text, checked
 from advisor.server.config import Config, Strictness
 
@@ -35,6 +37,20 @@ class _Enforcement(Model):
     refuse_stale: bool = False
 
 
+class _Hub(Model):
+    """As in a clusters.yaml."""
+
+    kubeconfig: Text | None = None
+    context: Text | None = None
+    in_cluster: bool = False
+
+    @model_validator(mode="after")
+    def _one_way(self) -> _Hub:
+        if self.in_cluster == bool(self.kubeconfig or self.context):
+            raise PydanticCustomError("hub", "needs inCluster or a kubeconfig (or a context of one), and not both")
+        return self
+
+
 class _ServerConfig(Model):
     api_version: Literal["wm-place/v1"]
     kind: Literal["ServerConfig"]
@@ -42,6 +58,7 @@ class _ServerConfig(Model):
     tls: _Tls
     clusters: Text
     definitions: list[Text] = Field(default=[])
+    hub: _Hub | None = None
     refresh: Seconds = 15.0
     max_age: Seconds = 60.0
     deadline: Seconds = 3.0
@@ -67,9 +84,15 @@ def server_config(document: Document) -> Config:
         max_age=found.max_age,
         deadline=found.deadline,
         expiry=found.reservations.expiry,
+        hub=_hub(found.hub, folder) if found.hub else None,
         strictness=Strictness(found.enforcement.refuse_unknown, found.enforcement.refuse_stale),
         log_level=found.log_level,
     )
+
+
+def _hub(found: _Hub, folder: Path) -> ClusterEntry:
+    kubeconfig = folder / Path(found.kubeconfig).expanduser() if found.kubeconfig else None
+    return ClusterEntry("hub", kubeconfig, found.context or "", in_cluster=found.in_cluster)
 
 
 def _check_times(found: _ServerConfig) -> None:

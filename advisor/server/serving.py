@@ -11,16 +11,17 @@ from datetime import UTC, datetime
 
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from advisor.errors import InputError
 from advisor.kube.collect import Source
 from advisor.server import certificate, logs
 from advisor.server.certificate import Certificate
 from advisor.server.config import Config
+from advisor.server.connections import Connection, limited
 from advisor.server.desk import Desk, Rules
 from advisor.server.http import Doors
 from advisor.server.metrics import Metrics
+from advisor.server.scaling import Find
 from advisor.server.store import Store
 
 KEEP_ALIVE = 120
@@ -29,14 +30,11 @@ KEEP_ALIVE = 120
 DRAIN = 10
 """Seconds for requests that are being answered when the process is told to end."""
 
-GOODBYE = 0.2
-"""Seconds between two looks whether a connection that we have closed has said all; its client may never answer."""
-
-AT_ONCE = 256
-"""Requests being answered at the same time; beyond that there is a 503, which is cheaper than no memory."""
+LOOKS = 8
+"""Objects of the management cluster that are looked at at the same time."""
 
 
-def serve(config: Config, sources: tuple[Source, ...], rules: Rules) -> None:
+def serve(config: Config, sources: tuple[Source, ...], rules: Rules, find: Find | None) -> None:
     """Until SIGTERM or SIGINT. Raises InputError for an address or a certificate that cannot be used."""
     pair = Certificate(config.certificate, config.key)
     door = listener(config)
@@ -44,7 +42,8 @@ def serve(config: Config, sources: tuple[Source, ...], rules: Rules) -> None:
     deciding, placing = ThreadPoolExecutor(1, "deciding"), ThreadPoolExecutor(1, "placing")
     store = Store(sources, rules.accelerators, config.refresh, lambda: deciding.submit(desk.look), rules.referred)
     desk = Desk(store, rules, now)
-    doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, now)
+    looking = ThreadPoolExecutor(LOOKS, "looking")
+    doors = Doors(desk, store, rules, config.deadline, metrics, deciding, placing, looking, find, pair.fault, now)
     logs.say("listening", address=config.address, port=door.getsockname()[1], clusters=[one.name for one in sources])
     store.start()
     try:
@@ -68,15 +67,14 @@ def listener(config: Config) -> socket.socket:
 
 async def _until_told(app: Starlette, door: socket.socket, pair: Certificate, metrics: Metrics) -> None:
     settings = uvicorn.Config(
-        app,
-        http=_Connection,
+        limited(app),
+        http=Connection,
         log_config=None,
         access_log=False,
         lifespan="off",
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=DRAIN,
-        limit_concurrency=AT_ONCE,
     )
     settings.load()
     settings.ssl = pair.context
@@ -91,20 +89,6 @@ async def _until_told(app: Starlette, door: socket.socket, pair: Certificate, me
     keeping = asyncio.create_task(certificate.keep(pair, tell))
     await uvicorn.Server(settings).serve(sockets=[door])
     keeping.cancel()
-
-
-class _Connection(H11Protocol):
-    """One that ends with the process: TLS would wait for a goodbye that an idle client does not send."""
-
-    def shutdown(self) -> None:
-        super().shutdown()
-        self.loop.call_later(GOODBYE, self._part)
-
-    def _part(self) -> None:
-        if self.transport.is_closing() and not self.transport.get_write_buffer_size():
-            self.transport.abort()
-        else:
-            self.loop.call_later(GOODBYE, self._part)
 
 
 def _heard(number: int, frame: object) -> None:

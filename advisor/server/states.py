@@ -27,7 +27,7 @@ def _row(one: Latest, held: Reservations, now: datetime, max_age: float) -> dict
         "version": one.good.version or None if one.good else None,
         "gaps": [_gap(gap) for gap in one.good.gaps] if one.good else [],
         "failure": _gap(one.failure) if one.failure else None,
-        "holds": {"objects": len({hold.key for hold in holds}), "pods": sum(hold.pods for hold in holds)},
+        "holds": {"objects": len({hold.key for hold in holds if hold.pods}), "pods": sum(hold.pods for hold in holds)},
     }
 
 
@@ -35,9 +35,18 @@ def _gap(gap: Gap) -> dict[str, str]:
     return {"what": gap.what, "why": gap.why, "text": gap.text}
 
 
-def unready(latest: Sequence[Latest]) -> str:
-    """Why no review should come here yet; empty when it may."""
+def unready(latest: Sequence[Latest], certificate: str) -> str:
+    """Why no review should come here; empty when it may. `certificate`: what is wrong with it.
+
+    Data that has grown old is no reason: who is asked can say so, and refuse where it is told to; nobody else would.
+    """
     waiting = [one.name for one in latest if not one.tried]
     if waiting:
         return f"not read yet: {', '.join(waiting)}"
-    return "" if any(one.good for one in latest) else "no cluster could be read"
+    return certificate if any(one.good for one in latest) else "no cluster could be read"
+
+
+def ready(latest: Sequence[Latest], now: datetime, max_age: float) -> str:
+    """What is said when a review may come: which clusters are not known well enough to be judged."""
+    old = [one.name for one in latest if one.good is None or one.stale(now, max_age)]
+    return f"ok, without {', '.join(old)}" if old else "ok"

@@ -6,96 +6,124 @@ Children of an object that is asked about itself, subresources and updates that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.cluster import ClusterSnapshot
-from advisor.definitions import plain, reading, variants
+from advisor.definitions import live, plain, reading, variants
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
-from advisor.server import size
+from advisor.server import coming, size
 from advisor.server.request import CONNECT, CREATE, Request
-from advisor.workload import GangGroup, PodTemplate, Role, Workload
+from advisor.workload import PodTemplate, Workload
 
 Clusters = Callable[[], Sequence[ClusterSnapshot]]
+
+SYSTEM, ANYBODY = "system:", "system:anonymous"
+"""What the names of components and of service accounts begin with, and the one of these that is nobody."""
+
+COMPLETED = "Completed"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The pods to find room for.
+    """The pods to find room for, and the pods that room need not be held for any more.
 
-    additional  the object is there already, and these come on top
-    replacing   they take the place of pods that are there, so that a no is not sure and no room is held
+    workload    None: there is no pod to find room for
+    additional  some of the object's pods are there already, and these join them
+    unsure      pods make room for them, or nobody can tell how many are there: only a no for ever is one, and no room
+                is held
+    later       they come later: only a no for ever is one, and no room is held
+    growth      role → pods more than before, or fewer (less than zero)
+    ended       nothing that room is held for is to come any more
     """
 
-    workload: Workload
+    workload: Workload | None = None
     additional: bool = False
-    replacing: bool = False
+    unsure: bool = False
+    later: bool = False
+    growth: Mapping[str, int] = field(default_factory=dict)
+    ended: bool = False
 
 
-def wanted(request: Request, catalog: Catalog, pending: bool = False, clusters: Clusters = lambda: ()) -> Wanted | None:
-    """The pods that the request adds; None where it adds none. Raises InputError for an object that cannot be read.
+NOTHING = Wanted()
 
-    `pending`: room is held for the object, and none of its pods has come: it is asked about as if it were new.
-    `clusters`: where objects are looked up to which the object refers.
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held for the object of a request on a `cluster`.
+
+    due      role → pods still to come, with room for some of them
+    begun    some of its pods have come, or exist
+    is_seen  may any pod in some cluster be one of a workload's?
     """
-    if request.subresource or request.operation == CONNECT or _is_the_same(request):
-        return None
-    if _is_child(request.object, catalog):
-        return None
+
+    due: Mapping[str, int] = field(default_factory=dict)
+    begun: bool = False
+    cluster: str = ""
+    is_seen: Callable[[Workload], bool] = lambda _: True
+
+
+NOTHING_HELD = Held()
+
+
+def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, clusters: Clusters = lambda: ()) -> Wanted:
+    """Raises InputError for an object that cannot be read.
+
+    What is asked about are all pods that are still to come: those that the object will have, less those that it had and
+    that are not due any more, which are taken to be there unless none is seen anywhere. `clusters`: where objects are
+    looked up to which it refers.
+    """
+    if request.subresource or request.operation == CONNECT:
+        return NOTHING
+    if held.due and _is_over(request.object, catalog):
+        return Wanted(ended=True)
+    if _is_the_same(request) or _is_child(request, catalog):
+        return NOTHING
     new = _workload(request.object, request, catalog, clusters)
     if new is None:
-        return None
+        return NOTHING
     if new.faults:
         raise InputError.of(new.faults)
-    if not any(map(_may_have_pods, _everywhere(new).values())):
-        return None
     if request.operation == CREATE:
-        return Wanted(new)
-    old = _before(request, catalog, clusters)
-    if pending:
-        return None if old and _are_alike(old, new) else Wanted(new)
-    return _on_top(old, new)
+        return Wanted(new if coming.has_pods(new) else None, later=new.waits)
+    return _changed(_before(request, catalog, clusters), new, held)
 
 
-def _everywhere(workload: Workload) -> Mapping[str, Workload]:
-    """What it is in every cluster; the same in all of them (""), where that hangs on nothing of theirs."""
-    return workload.variants or {"": workload}
+def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
+    if not coming.has_pods(new):
+        return Wanted(ended=True)
+    if new.waits:
+        return Wanted(_there(new) if old is None or coming.adds(old, new) else None, later=True, ended=True)
+    if old is None:
+        return Wanted(_there(new), additional=True, unsure=True)
+    if old.waits:
+        return Wanted(_there(new), additional=True)
+    growth = coming.growth(old.on(held.cluster), new.on(held.cluster))
+    if not coming.adds(old, new):
+        return Wanted(growth=growth)
+    if not (coming.runs(old, held.due) and held.is_seen(old)):
+        return Wanted(new if held.due and not held.begun else _there(new), growth=growth)
+    joining = coming.joining(old, _there(new), held.due)
+    return Wanted(joining.workload, additional=True, unsure=joining.unsure, growth=growth)
 
 
-def _may_have_pods(workload: Workload) -> bool:
-    return bool(workload.pods or workload.is_open or workload.faults)
+def _there(workload: Workload) -> Workload:
+    return workload.each(lambda one: replace(one, there=True))
 
 
-def _are_alike(old: Workload, new: Workload) -> bool:
-    return all(_is_known(one) and _needs(old.on(name)) == _needs(one) for name, one in _everywhere(new).items())
-
-
-def _is_known(workload: Workload) -> bool:
-    return not (workload.is_open or workload.faults)
-
-
-def _on_top(old: Workload | None, new: Workload) -> Wanted | None:
-    """The pods that come on top of those that are there, in each cluster; None where there are none."""
-    more: dict[str, Workload] = {}
-    replacing = False
-    for name, one in _everywhere(new).items():
-        before = old.on(name) if old else None
-        added, exchanged = (
-            (one, False) if not _is_known(one) else _more(before if before and _is_known(before) else None, one)
-        )
-        more[name] = added or replace(one, roles=(), groups=(), min_available=None)
-        replacing |= exchanged
-    if not any(map(_may_have_pods, more.values())):
-        return None
-    workload = replace(new, variants=more) if new.variants else more[""]
-    return Wanted(workload, additional=True, replacing=replacing)
-
-
-def _needs(workload: Workload) -> list[tuple[str, int, Any]]:
-    return [(role.name, role.replicas, _essence(role)) for role in workload.roles]
+def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+    """Does its status say that it has run to its end? What cannot be told is no end."""
+    if not found or not found.get("status"):
+        return False
+    try:
+        size.check(found)
+        document = Document(found, Source("object", ""), 0, Where("object"))
+        return COMPLETED in live.states(document, catalog)
+    except InputError:
+        return False
 
 
 def _is_the_same(request: Request) -> bool:
@@ -107,10 +135,15 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 
-def _is_child(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+def _is_child(request: Request, catalog: Catalog) -> bool:
     """Does the controller of a known kind look after it, or one of what such a controller makes? Then an object of that
-    kind was asked about."""
-    metadata = found.get("metadata") if found else None
+    kind was asked about.
+
+    Anybody may write down an owner, so it is believed of components and service accounts alone, which controllers are.
+    """
+    if not request.user.startswith(SYSTEM) or request.user == ANYBODY:
+        return False
+    metadata = request.object.get("metadata") if request.object else None
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     return isinstance(owners, list) and any(_is_of_ours(owner, catalog) for owner in owners)
 
@@ -119,7 +152,10 @@ def _is_of_ours(owner: Any, catalog: Catalog) -> bool:
     if not isinstance(owner, dict) or owner.get("controller") is not True:
         return False
     version, kind = plain.text(owner, "apiVersion"), plain.text(owner, "kind")
-    return (version.rpartition("/")[0], kind) in catalog.made or catalog.find(version, kind) is not None
+    found = catalog.find(version, kind)
+    if found is None:
+        return (version.rpartition("/")[0], kind) in catalog.made
+    return not live.is_scheduled(found)
 
 
 def _workload(
@@ -151,38 +187,9 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
 
 
 def _before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
-    """What was placed until now; None where that cannot be told, so that all of the new one is asked about."""
+    """What was placed until now; None where that cannot be told."""
     try:
         old = _workload(request.old, request, catalog, clusters) if request.old else None
     except InputError:
         return None
     return None if old is None or old.faults else old
-
-
-def _more(old: Workload | None, new: Workload) -> tuple[Workload | None, bool]:
-    """The pods that come on top: more of the same, and all of those that are not what they were.
-
-    With them: do some take the place of others?
-    """
-    before = {role.name: role for role in old.roles} if old else {}
-    grown = [(role, role.replicas - _kept(before.get(role.name), role)) for role in new.roles]
-    roles = tuple(replace(role, replicas=n, minimum=n, maximum=None) for role, n in grown if n > 0)
-    if not roles:
-        return None, False
-    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
-    replacing = any(role.name in before and not _kept(before[role.name], role) for role in roles)
-    return replace(new, roles=roles, groups=together, min_available=None), replacing
-
-
-def _kept(old: Role | None, new: Role) -> int:
-    return old.replicas if old and _essence(old) == _essence(new) else 0
-
-
-def _essence(role: Role) -> Any:
-    """What decides where a pod goes. Annotations do not, and labels only where an affinity term may see them.
-
-    Labels that the controller makes change with the number of pods alone, and say nothing of what a pod needs.
-    """
-    template = replace(role.template, annotations=(), made=())
-    selects = template.affinity or template.anti_affinity
-    return template if selects else replace(template, labels=())

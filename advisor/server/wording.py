@@ -14,6 +14,7 @@ from advisor.quantity import readable
 from advisor.render.style import visible
 from advisor.render.totals import total
 from advisor.verdict import FULL, NEVER, REDUCED, UNKNOWN, Answer, Verdict
+from advisor.workload import Workload
 
 SHORT = 120
 LONGEST = 256
@@ -25,15 +26,30 @@ def fits(answer: Answer) -> tuple[str, ...]:
     """The cluster that was chosen, and which others could not be judged."""
     chosen = answer.choice
     assert chosen
-    head = f"{chosen.verdict.replace('-', ' ')} {chosen.cluster} ({_size(answer)} {chosen.why})"
+    asked = answer.workload.on(chosen.cluster)
+    size = _part(answer, chosen, asked) if chosen.verdict == REDUCED else f"{_size(answer, asked)} {chosen.why}"
+    head = f"{chosen.verdict.replace('-', ' ')} {chosen.cluster} ({size})"
     return _lines([head, *(_line(answer, verdict) for verdict in answer.verdicts if verdict.verdict == UNKNOWN)])
 
 
-def _size(answer: Answer) -> str:
-    amount = total(answer.workload).get(answer.accelerator)
+def _size(answer: Answer, asked: Workload) -> str:
+    amount = total(asked).get(answer.accelerator)
     if amount:
         return f"{readable(answer.accelerator, amount)} {answer.accelerator}"
-    return f"{answer.workload.pods} pod{'s' * (answer.workload.pods != 1)}"
+    return f"{asked.pods} pod{'s' * (asked.pods != 1)}"
+
+
+def _part(answer: Answer, chosen: Verdict, asked: Workload) -> str:
+    """What of it is placed where only a part is."""
+    there = chosen.placement.assignment if chosen.placement else {}
+    roles = (replace(role, replicas=sum(there.get(role.name, {}).values())) for role in asked.roles)
+    placed = replace(asked, roles=tuple(roles))
+    nodes = len({node for assigned in there.values() for node in assigned})
+    pods = f"{placed.pods} of {asked.pods} pods on {nodes} node{'s' * (nodes != 1)}"
+    if not total(asked).get(answer.accelerator):
+        return pods
+    some, all_ = (readable(answer.accelerator, total(one).get(answer.accelerator, 0)) for one in (placed, asked))
+    return f"{some} of {all_} {answer.accelerator}: {pods}"
 
 
 def nowhere(answer: Answer) -> tuple[str, ...]:
@@ -65,6 +81,19 @@ def _line(answer: Answer, verdict: Verdict) -> str:
 
 def faulty(faults: Sequence[Fault]) -> tuple[str, ...]:
     return _lines(f"cannot be read: {replace(fault, hint='', where=None)}" for fault in faults)
+
+
+def later() -> tuple[str, ...]:
+    return _lines(["no room is held, because its pods come later: they are asked about when they do"])
+
+
+def together(lines: Iterable[str]) -> str:
+    """Warnings as the reason of a refusal."""
+    return _cut("; ".join(line.removeprefix(US) for line in lines), TOGETHER)
+
+
+def unscaled(why: str) -> tuple[str, ...]:
+    return _lines([f"whether some cluster has room for more of its pods was not judged: {why}"])
 
 
 def undecided(seconds: float) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from advisor.advise import advise
 from advisor.errors import at, unknown
 from advisor.question import Question
 from advisor.verdict import Answer, Comparison, Report, Unmet, Verdict
-from advisor.whatif.edits import Edit
 from advisor.whatif.scenario import Expected, Step
 from advisor.whatif.sizes import named
 
@@ -23,8 +22,8 @@ def compare(question: Question, steps: Sequence[Step], before: Report | None = N
     found = []
     before = before or advise(question)
     for number, step in enumerate(steps):
-        with at("steps", number):
-            question = edited(question, step.edits)
+        with at(*(() if step.options else ("steps", number))):
+            question = edited(question, step)
             after = advise(question)
             with at("expect"):
                 unmet = tuple(_unmet(step.expect, question, after))
@@ -33,10 +32,10 @@ def compare(question: Question, steps: Sequence[Step], before: Report | None = N
     return tuple(found)
 
 
-def edited(question: Question, edits: Sequence[Edit]) -> Question:
-    """The question after all edits, in their order."""
-    for number, edit in enumerate(edits):
-        with at("edits", number):
+def edited(question: Question, step: Step) -> Question:
+    """The question after all edits of a step, in their order."""
+    for number, edit in enumerate(step.edits):
+        with at(*step.place(number)):
             question = edit(question)
     return question
 

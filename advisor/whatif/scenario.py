@@ -26,11 +26,19 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Edits made together, in their order. `expect`: name of a workload, or of its file → what shall come out."""
+    """Edits made together, in their order. `expect`: name of a workload, or of its file → what shall come out.
+
+    `options`: those that the edits were given by, where it was not a file.
+    """
 
     name: str
     edits: tuple[Edit, ...] = ()
     expect: Mapping[str, Expected] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+
+    def place(self, edit: int) -> tuple[str | int, ...]:
+        """Where the user wrote an edit down, within the step or on the command line."""
+        return (self.options[edit],) if self.options else ("edits", edit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from advisor.errors import Faults, InputError, at
+from advisor.errors import Faults, InputError
 from advisor.files import Document
-from advisor.labels import Requirement, Selector, Taint
+from advisor.labels import Requirement, Selector, Taint, is_key, is_value
 from advisor.quantity import base_units, parse
 from advisor.resources import MOST, PODS
 from advisor.schema import Model, Text, checked
@@ -23,6 +22,7 @@ from advisor.whatif.edits import Edit, Which
 from advisor.whatif.scenario import Asked, Expected, Scenario, Step
 
 Count = Annotated[int, Field(ge=0, le=100_000)]
+_VALUES = "letters, digits and - _ . inside, 63 at most"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT = re.compile(r"(?P<key>[^=:]+?)(?:=(?P<value>[^:=]*))?(?::(?P<effect>\w+))?(?P<remove>-)?", re.ASCII)
 
@@ -31,11 +31,10 @@ class _Base(Model):
     clusters: Text | None = None
     snapshots: list[Text] = Field(default_factory=list)
 
-    @model_validator(mode="after")
-    def _one_of_two(self) -> _Base:
-        if (self.clusters is None) == (not self.snapshots):
-            raise PydanticCustomError("base", "needs clusters or snapshots, and not both")
-        return self
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        if bool(found.get("clusters")) == bool(found.get("snapshots")):
+            faults.add("needs clusters or snapshots, and not both")
 
 
 class _Asked(Model):
@@ -57,11 +56,11 @@ class _Nodes(Model):
     nodes: list[Text] = Field(default_factory=list)
     selector: dict[str, str] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _one_of_two(self) -> _Nodes:
-        if bool(self.nodes) == bool(self.selector):
-            raise PydanticCustomError("nodes", "needs nodes or a selector, and not both")
-        return self
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        if bool(found.get("nodes")) == bool(found.get("selector")):
+            faults.add("needs nodes or a selector, and not both")
+        _check_labels(found, "selector", faults)
 
     @property
     def which(self) -> Which:
@@ -74,6 +73,14 @@ class _Shape(Model):
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[Text] = Field(default_factory=list)
 
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        _check_amounts(found, "allocatable", faults)
+        _check_labels(found, "labels", faults)
+        for number, text in _texts(found, "taints"):
+            with faults.collect("taints", number):
+                _one_taint(text)
+
 
 class _AddNodes(Model):
     cluster: Text
@@ -81,19 +88,30 @@ class _AddNodes(Model):
     like: Text | None = None
     shape: _Shape | None = None
 
-    @model_validator(mode="after")
-    def _one_of_two(self) -> _AddNodes:
-        if (self.like is None) == (self.shape is None):
-            raise PydanticCustomError("nodes", "needs like (a node that is there) or a shape, and not both")
-        return self
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        if (found.get("like") is None) == (found.get("shape") is None):
+            faults.add("needs like (a node that is there) or a shape, and not both")
 
 
 class _Taint(_Nodes):
     taints: Annotated[list[Text], Field(min_length=1)]
 
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        super().rules(found, faults)
+        for number, text in _texts(found, "taints"):
+            with faults.collect("taints", number):
+                _gone(text) if text.endswith("-") else _one_taint(text)
+
 
 class _Label(_Nodes):
     labels: Annotated[dict[str, str | None], Field(min_length=1)]
+
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        super().rules(found, faults)
+        _check_labels(found, "labels", faults)
 
 
 class _Cluster(Model):
@@ -105,6 +123,10 @@ class _Quota(Model):
     namespace: Text
     name: Text | None = None
     hard: Annotated[dict[str, str | int], Field(min_length=1)]
+
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        _check_amounts(found, "hard", faults)
 
 
 class _Pods(Model):
@@ -139,17 +161,25 @@ class _Edit(Model):
     remove_pods: _Pods | None = None
     copies: _Copies | None = None
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> _Edit:
-        if len(self.model_fields_set) != 1:
-            known = ", ".join(str(field.alias) for field in type(self).model_fields.values())
-            raise PydanticCustomError("edit", "should be one edit, of {known}", {"known": known})
-        return self
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        if len(found) != 1:
+            known = ", ".join(str(field.alias) for field in cls.model_fields.values())
+            faults.add(f"should be one edit, of {known}", hint="each has an entry of its own")
+        for key, value in found.items():
+            if value is None and key in _EDITS:
+                faults.add("says nothing", key)
 
 
 class _Expected(Model):
     verdict: Literal["fits", "fits-reduced", "full", "never", "unknown"] | None = None
     reason: Text | None = None
+
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        code = found.get("reason")
+        if isinstance(code, str) and code and code not in CODES and not code.startswith("insufficient-"):
+            faults.add(f'"{code}" is no reason code', "reason", hint="docs/verdicts.md lists them")
 
 
 class _ExpectedAnswer(_Expected):
@@ -170,6 +200,16 @@ class _Scenario(Model):
     workloads: Annotated[list[_Asked], Field(min_length=1)]
     steps: list[_Step] = Field(default_factory=list)
 
+    @classmethod
+    def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        asked = found.get("workloads")
+        seen: set[str] = set()
+        for number, entry in enumerate(asked if isinstance(asked, list) else []):
+            name = entry.get("file") if isinstance(entry, dict) else entry
+            if isinstance(name, str) and name in seen:
+                faults.add(f"{name} is named already", "workloads", number, hint="say how many with copies")
+            seen.add(str(name))
+
 
 _LATER = dict.fromkeys(("sweep", "minimise"), "say the counts one by one, each as a step of its own")
 """Keys of product.md that a later version will read."""
@@ -179,16 +219,6 @@ def scenario(document: Document) -> Scenario:
     """A scenario file. Relative paths in it start from its own folder. Raises InputError with every fault placed."""
     with document.faults():
         found = checked(_Scenario, document.data, _LATER)
-        faults = Faults()
-        names = [entry.file for entry in found.workloads]
-        for number, entry in enumerate(found.workloads):
-            if entry.file in names[:number]:
-                faults.add(f"{entry.file} is named already", "workloads", number, hint="say how many with copies")
-        steps = []
-        for number, step in enumerate(found.steps):
-            with faults.collect("steps", number):
-                steps.append(_step(step, number))
-        faults.raise_if_any()
     folder = Path(document.source.name).parent
     base = found.base or _Base.model_construct()
     return Scenario(
@@ -196,7 +226,7 @@ def scenario(document: Document) -> Scenario:
         workloads=tuple(Asked(_path(folder, entry.file), entry.copies) for entry in found.workloads),
         clusters=_path(folder, base.clusters) if base.clusters else "",
         snapshots=tuple(_recording(folder, path) for path in base.snapshots),
-        steps=tuple(steps),
+        steps=tuple(_step(step, number) for number, step in enumerate(found.steps, start=1)),
     )
 
 
@@ -211,21 +241,42 @@ def _recording(folder: Path, stated: str) -> str:
 
 
 def _step(found: _Step, number: int) -> Step:
-    faults = Faults()
-    made: list[Edit] = []
-    for position, edit in enumerate(found.edits):
-        ((name, value),) = ((name, getattr(edit, name)) for name in edit.model_fields_set)
-        key = str(_Edit.model_fields[name].alias)
-        with faults.collect("edits", position, key):
-            if value is None:
-                raise InputError("says nothing")
-            made.append(_EDITS[key](value))
-    for name, expected in found.expect.items():
-        with faults.collect("expect", name):
-            _check_codes(expected)
-    faults.raise_if_any()
+    made = [_EDITS[key](value) for key, value in map(_only, found.edits)]
     expect = {name: _expected(expected) for name, expected in found.expect.items()}
-    return Step(found.name or f"step {number + 1}", tuple(made), expect)
+    return Step(found.name or f"step {number}", tuple(made), expect)
+
+
+def _only(edit: _Edit) -> tuple[str, Any]:
+    """The key of an entry, and what it says."""
+    (name,) = edit.model_fields_set
+    return str(_Edit.model_fields[name].alias), getattr(edit, name)
+
+
+def _check_labels(owner: Mapping[str, Any], field: str, faults: Faults) -> None:
+    """Keys and values of labels that no node can have."""
+    for key, value in _members(owner, field):
+        if not is_key(key):
+            faults.add("is no label key", field, key, hint=f"{_VALUES}, and a domain before a slash")
+        elif isinstance(value, str) and not is_value(value):
+            faults.add(f'"{value}" is no label value', field, key, hint=_VALUES)
+
+
+def _check_amounts(owner: Mapping[str, Any], field: str, faults: Faults) -> None:
+    written = {key: value for key, value in _members(owner, field) if isinstance(value, str | int)}
+    with faults.collect():
+        amounts(written, field)
+
+
+def _members(owner: Mapping[str, Any], field: str) -> list[tuple[str, Any]]:
+    """Of a mapping as written; keys that are no text are faults of their own."""
+    found = owner.get(field)
+    return [(key, value) for key, value in found.items() if isinstance(key, str)] if isinstance(found, dict) else []
+
+
+def _texts(owner: Mapping[str, Any], field: str) -> list[tuple[int, str]]:
+    found = owner.get(field)
+    items = enumerate(found) if isinstance(found, list) else ()
+    return [(number, item) for number, item in items if isinstance(item, str) and item]
 
 
 def _expected(found: _ExpectedAnswer) -> Expected:
@@ -235,31 +286,13 @@ def _expected(found: _ExpectedAnswer) -> Expected:
     return Expected(found.verdict, cluster, found.reason, clusters)
 
 
-def _check_codes(expected: _ExpectedAnswer) -> None:
-    for path, one in _all(expected):
-        if one.reason and one.reason not in CODES and not one.reason.startswith("insufficient-"):
-            with at(*path):
-                raise InputError(
-                    f'"{one.reason}" is no reason code', path=("reason",), hint="docs/verdicts.md lists them"
-                )
-
-
-def _all(expected: _ExpectedAnswer) -> Iterator[tuple[tuple[str, ...], _Expected]]:
-    yield (), expected
-    yield from ((("clusters", name), one) for name, one in expected.clusters.items())
-
-
 def _add_nodes(found: _AddNodes) -> Edit:
     return edits.AddNodes(found.cluster, found.count, found.like or "", _shape(found.shape) if found.shape else None)
 
 
 def _shape(found: _Shape) -> edits.Shape:
-    with at("shape"):
-        allocatable = amounts(found.allocatable, "allocatable")
-        if PODS not in allocatable:
-            allocatable = {**allocatable, PODS: 110}
-        added = [_one_taint(text, ("taints", number)) for number, text in enumerate(found.taints)]
-    return edits.Shape(allocatable, found.labels, tuple(added))
+    allocatable = {PODS: 110, **amounts(found.allocatable)}
+    return edits.Shape(allocatable, found.labels, tuple(map(_one_taint, found.taints)))
 
 
 def amounts(found: Mapping[str, str | int], *path: str) -> dict[str, int]:
@@ -276,27 +309,36 @@ def amounts(found: Mapping[str, str | int], *path: str) -> dict[str, int]:
     return read
 
 
-def _one_taint(text: str, path: tuple[str | int, ...]) -> Taint:
+def _one_taint(text: str) -> Taint:
     found = _TAINT.fullmatch(text)
-    if not found or found["remove"] or found["effect"] not in _EFFECTS:
+    if not found or found["remove"] or found["effect"] not in _EFFECTS or not _is_sound(found):
         hint = f"KEY=VALUE:EFFECT or KEY:EFFECT, with {', '.join(_EFFECTS)}"
-        raise InputError(f'"{text}" is not a taint', path=path, hint=hint)
+        raise InputError(f'"{text}" is not a taint', hint=hint)
     return Taint(found["key"], found["value"] or "", found["effect"])
 
 
+def _gone(text: str) -> edits.Gone:
+    """A value stands before an effect only, as with kubectl."""
+    found = _TAINT.fullmatch(text)
+    effects = _EFFECTS if found and found["value"] is not None else (None, *_EFFECTS)
+    if not found or found["effect"] not in effects or not _is_sound(found):
+        hint = f"KEY-, KEY:EFFECT- or KEY=VALUE:EFFECT-, with {', '.join(_EFFECTS)}"
+        raise InputError(f'"{text}" is not a taint to take away', hint=hint)
+    return edits.Gone(found["key"], found["effect"] or "", found["value"])
+
+
+def _is_sound(taint: re.Match[str]) -> bool:
+    return is_key(taint["key"]) and is_value(taint["value"] or "")
+
+
 def _taint(found: _Taint) -> Edit:
-    added, removed = [], []
-    for number, text in enumerate(found.taints):
-        if text.endswith("-"):
-            key, _, effect = text[:-1].partition(":")
-            removed.append((key.partition("=")[0], effect))
-        else:
-            added.append(_one_taint(text, ("taints", number)))
+    added = [_one_taint(text) for text in found.taints if not text.endswith("-")]
+    removed = [_gone(text) for text in found.taints if text.endswith("-")]
     return edits.TaintNodes(found.which, tuple(added), tuple(removed))
 
 
 def _quota(found: _Quota) -> Edit:
-    return edits.SetQuota(found.cluster, found.namespace, amounts(found.hard, "hard"), found.name or "")
+    return edits.SetQuota(found.cluster, found.namespace, amounts(found.hard), found.name or "")
 
 
 _EDITS: Mapping[str, Callable[[Any], Edit]] = {

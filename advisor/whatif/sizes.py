@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import lcm
 from pathlib import PurePath
 
 from advisor.errors import InputError, unknown
@@ -22,12 +23,19 @@ def named(workloads: Sequence[Workload], name: str) -> list[Workload]:
 
 
 def sized(workload: Workload, role: str, count: int) -> Workload:
-    """With `count` pods in a role, in every cluster where it has that role. Raises InputError for half groups."""
+    """With `count` pods in a role, in every cluster where it has that role.
+
+    Raises InputError for a size that the workload cannot have.
+    """
     return workload.each(lambda one: _with(one, role, count))
 
 
 def _with(workload: Workload, role: str, count: int) -> Workload:
     """What starts with all of its pods still does."""
+    for one in workload.roles:
+        if one.name == role and one.replicas != count:
+            _check(workload, one, count)
+    old = {one.name: one.replicas for one in workload.roles}.get(role, 0)
     roles = tuple(_sized(one, count) if one.name == role else one for one in workload.roles)
     before, pods = workload.pods, sum(one.replicas for one in roles)
     if pods != before:
@@ -36,7 +44,7 @@ def _with(workload: Workload, role: str, count: int) -> Workload:
     return replace(
         workload,
         roles=roles,
-        groups=tuple(_regrouped(group, workload, role, count) for group in workload.groups),
+        groups=tuple(_regrouped(group, role, old, count) for group in workload.groups),
         min_available=least and (pods if least == before else min(least, pods)),
     )
 
@@ -53,16 +61,29 @@ def _relabelled_by_size(role: Role) -> Role:
     return replace(role, template=replace(role.template, made=made))
 
 
-def _regrouped(group: GangGroup, workload: Workload, role: str, count: int) -> GangGroup:
-    """Every group gets the same share of the role."""
+def _check(workload: Workload, role: Role, count: int) -> None:
+    """Whole groups only, and every group has the same share of the role. Raises InputError."""
+    if not role.step:
+        others = [other.name for other in workload.roles if other.step]
+        hint = f"roles of other sizes are {', '.join(others)}" if others else ""
+        pods = f"{role.replicas} {role.name} pod{'s' * (role.replicas != 1)}"
+        raise InputError(f"{workload.name} has {pods} at any size of its other roles", hint=hint)
+    step = lcm(role.step, *(group.count for group in workload.groups if role.name in group.members))
+    if count % step:
+        sizes = " or ".join(str(size) for size in (count - count % step, count - count % step + step) if size)
+        problem = f"{workload.name} cannot have {count} {role.name} pods: they come in multiples of {step}"
+        raise InputError(
+            problem, hint=f"the sizes next to it are {sizes}" if " or " in sizes else f"the least is {sizes}"
+        )
+
+
+def _regrouped(group: GangGroup, role: str, old: int, count: int) -> GangGroup:
+    """Every group gets the same share of the role; one that needs fewer pods than there are of it still does."""
     if role not in group.members:
         return group
-    if count % group.count:
-        raise InputError(
-            f"{workload.name} has {group.count} groups, which cannot share {count} {role} pods evenly",
-            hint=f"a multiple of {group.count}",
-        )
-    return replace(group, members={**group.members, role: count // group.count})
+    share, needed = count // group.count, group.members[role]
+    members = share if needed * group.count == old else min(needed, share)
+    return replace(group, members={**group.members, role: members})
 
 
 def copies(workload: Workload, count: int) -> list[Workload]:

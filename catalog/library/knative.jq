@@ -57,6 +57,7 @@ def knative_queue:
                 // knative_share($user.requests.memory; $share; 52428800000; 209715200000)),
        "ephemeral-storage": $said["\($key)ephemeral-storage-resource-request"]},
      limits: {
+       cpu: ($said["\($key)cpu-resource-limit"] // knative_share($user.limits.cpu; $share; 40; 500)),
        memory: ($said["\($key)memory-resource-limit"]
                 // knative_share($user.limits.memory; $share; 209715200000; 524288000000)),
        "ephemeral-storage": $said["\($key)ephemeral-storage-resource-limit"]}}

@@ -183,9 +183,21 @@ def kserve_with_accelerator($annotations):
   | if $type and any(.containers[]; .resources.limits["nvidia.com/gpu"] != null)
     then .nodeSelector = (.nodeSelector // {}) + {"cloud.google.com/gke-accelerator": $type} else . end;
 
-# The annotations that KServe takes on to pods: it sets the bounds of scaling itself.
+# The annotations that KServe takes on to pods: it sets the bounds of scaling itself. A service that is not stopped says
+# nothing of it.
 def kserve_annotations:
-  (. // {}) | del(.["autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/max-scale"]);
+  (. // {}) | del(.["autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/max-scale", "serving.kserve.io/stop"]);
+
+# Of the object: labels that it gets for two of the default runtimes, whichever component the pods are of.
+def kserve_runtime_labels($refs):
+  (kserve_runtime($refs).metadata.name // "") as $runtime
+  | .spec.predictor.model
+  | if $runtime == "kserve-mlserver" then
+      {modelClass: ({xgboost: "mlserver_xgboost.XGBoostModel", lightgbm: "mlserver_lightgbm.LightGBMModel",
+                     mlflow: "mlserver_mlflow.MLflowRuntime"}[.modelFormat.name] // "mlserver_sklearn.SKLearnModel")}
+    elif $runtime == "kserve-torchserve" then
+      {serviceEnvelope: (if .protocolVersion == "v2" or .protocolVersion == "grpc-v2" then "kservev2" else "kserve" end)}
+    else {} end;
 
 # Of a pod spec: the pod template of a component of the object, before what Knative and webhooks add.
 def kserve_template($object; $role; $component; $runtime):
@@ -207,14 +219,16 @@ def kserve_predictor_pod($object; $refs):
   | $own
   | if .model then kserve_of_model($runtime) else . end
   | kserve_template($object; "predictor"; $own; $runtime.spec // {})
+  | .metadata.labels += ($object | kserve_runtime_labels($refs))
   | kserve_pod($object; $own; $own | kserve_source);
 
-def kserve_beside_pod($object; $role):
+def kserve_beside_pod($object; $role; $refs):
   ($object.spec[$role]) as $own
   | $own
   | (first(kserve_explainers[] as $key | .[$key] // empty) // null) as $explainer
   | if $explainer then .containers = [$explainer + {name: "kserve-container"}] else . end
   | kserve_template($object; $role; $own; {})
+  | .metadata.labels += ($object | kserve_runtime_labels($refs))
   | kserve_pod($object; $own; $own | kserve_source);
 
 # Several nodes.
@@ -312,12 +326,13 @@ def kserve_most($object):
   | if $class == "none" or $class == "external" then null
     else [.maxReplicas // 0, .minReplicas // 1, 1] | max end end;
 
-# Labels of the pods of a Deployment or Knative Service of that name, of a component of the object.
+# Labels of the pods of a Deployment or Knative Service of that name, of a component of the object. Each component has one.
 def kserve_labels($object; $name; $component):
   {"serving.kserve.io/inferenceservice": name_or_made($object.metadata.name; "workload")}
   + if $object | kserve_raw
     then {app: (if $name then "isvc.\($name)" else made("role") end), "pod-template-hash": made("role")}
-    else knative_labels($name; {metadata: {labels: (($object.metadata.labels // {}) + ($component.labels // {}))}}) end;
+    else knative_labels($name; {metadata: {labels: (($object.metadata.labels // {}) + ($component.labels // {}))}})
+      | map_values(if type == "object" and .of == "workload" then .of = "role" else . end) end;
 
 # The same where there are several nodes, of the object.
 def kserve_node_labels($part):
@@ -332,9 +347,11 @@ def kserve_router_pod:
   . as $object
   | .spec
   | (if (.resources // {}) == {} then kserve_helper_size else .resources end) as $asks
-  | {containers: [{name: ($object.metadata.name // "user-container"), resources: $asks}],
+  | {containers: [{name: (($object | select(kserve_raw) | .metadata.name) // "user-container"), resources: $asks}],
      affinity, tolerations, nodeSelector, nodeName}
   | kserve_template($object; "router"; {}; {})
-  | .metadata.labels |= (delpaths([["component"]]) + {"serving.kserve.io/inferencegraph": $object.metadata.name})
+  | .metadata.labels |= (delpaths([["component"]]) + {
+      "serving.kserve.io/inferencegraph": $object.metadata.name,
+      "serving.kserve.io/kind": (if $object | kserve_raw then null else "InferenceGraph" end)})
   | .metadata.labels |= with_entries(select(.value != null))
   | if $object | kserve_raw then . else .spec |= knative_defaults | knative_pod end;

@@ -42,3 +42,8 @@ def kubeflow_type($operator; $type; $pods; $master):
     elif $master == "first" then
       {"training.kubeflow.org/job-role": (counted("part") | sometimes | if $pods == 1 then known("master") else . end)}
     else {} end;
+
+# Of the job: a queue, which is one of Volcano's for each of these kinds.
+def kubeflow_unmodelled:
+  .spec.runPolicy.schedulingPolicy.queue // empty | select(. != "" and . != "default")
+  | {path: "spec.runPolicy.schedulingPolicy.queue", text: "a Volcano queue", restricts: true, needs: "scheduling.volcano.sh"};

@@ -35,3 +35,11 @@ def lws_worker_labels:
          "leaderworkerset.sigs.k8s.io/subgroup-key": made("group")}
       else {} end
     | resizes("workload"; "group") | resizes("role"; "part");
+
+# What its annotations ask for: groups, or parts of groups, that have a place of their own.
+def lws_topology:
+  [["leaderworkerset.sigs.k8s.io/exclusive-topology", "group"],
+   ["leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology", "subgroup"]] as $keys
+  | (.metadata.annotations // {}) as $a
+  | [$keys[] | . as [$key, $unit] | select($a[$key])
+     | {key: $a[$key], unit: $unit, exclusive: true, path: "metadata.annotations[\"\($key)\"]"}];

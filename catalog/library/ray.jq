@@ -65,17 +65,19 @@ def ray_collector($spec):
 def ray_head($spec; $cluster):
   .spec.containers[0] |= ray_metrics
   | if $spec.enableInTreeAutoscaling then
-      .spec.containers += [{name: "autoscaler", resources: ($spec.autoscalerOptions.resources // {
-        requests: {cpu: "500m", memory: "512Mi"}, limits: {cpu: "500m", memory: "512Mi"}})}]
+      .spec.containers += [{name: "autoscaler", securityContext: $spec.autoscalerOptions.securityContext,
+        resources: ($spec.autoscalerOptions.resources // {
+          requests: {cpu: "500m", memory: "512Mi"}, limits: {cpu: "500m", memory: "512Mi"}})}]
     else . end
   | ray_collector($spec)
   | ray_labels("head"; "headgroup"; $cluster; $spec.headGroupSpec);
 
-# Of a worker's pod: it waits for the head in an init container.
+# Of a worker's pod: it waits for the head in an init container, with the rights of Ray's own.
 def ray_worker($spec; $group; $cluster):
   .spec.containers[0] |= ray_metrics
-  | .spec.initContainers = ((.spec.initContainers // []) + [{name: "wait-gcs-ready", resources: {
-      requests: {cpu: "200m", memory: "256Mi"}, limits: {cpu: "200m", memory: "256Mi"}}}])
+  | .spec.initContainers = ((.spec.initContainers // []) + [{
+      name: "wait-gcs-ready", securityContext: .spec.containers[0].securityContext,
+      resources: {requests: {cpu: "200m", memory: "256Mi"}, limits: {cpu: "200m", memory: "256Mi"}}}])
   | ray_collector($spec)
   | ray_labels("worker"; $group; $cluster; $spec | ray_group($group));
 

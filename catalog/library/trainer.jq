@@ -52,6 +52,11 @@ def trainer_count($policy; $nodes; $first):
     elif $first then $nodes
     else $own end;
 
+# The name of the job whose number of pods the TrainJob says, in a runtime.
+def trainer_sized:
+  .spec as $spec | [.spec.template.spec.replicatedJobs[]
+    | select(if $spec.mlPolicy.mpi then .name == "node" else trainer_step == "trainer" end) | .name] | first;
+
 # A port for the pods to meet, which takes the place of one without a name.
 def trainer_port:
   {containerPort: 29500} as $port

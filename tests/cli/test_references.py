@@ -181,6 +181,7 @@ class TestClusters:
     def test_edits_see_what_each_cluster_makes_of_it(self, run: Run, folder: Path) -> None:
         given = ["meal.yaml", "--definition", "foo.yaml", "-o", "json", *self.recorded(folder)]
         ran = run(*given, "--replicas", "cook=2")
+        assert ran.out, ran.err
         (step,) = ran.report["steps"]
         verdicts = {one["name"]: one["verdict"] for one in step["workloads"][0]["clusters"]}
         assert verdicts == {"eu": "fits", "us": "fits", "ap": "unknown"}

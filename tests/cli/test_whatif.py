@@ -162,6 +162,48 @@ class TestFaults:
                 [{"edits": [{"taint": {"cluster": "eu", "nodes": ["h200-01"], "taints": ["a:Never"]}}]}],
                 ['.taint.taints[0]: "a:Never" is not a taint'],
             ),
+            (
+                [{"edits": [{"taint": {"cluster": "eu", "nodes": ["h200-01"], "taints": ["a=b-"]}}]}],
+                ['.taint.taints[0]: "a=b-" is not a taint to take away'],
+            ),
+            (
+                [
+                    {
+                        "edits": [
+                            {"taint": {"cluster": "eu", "nodes": ["h200-01"], "taints": ["-a:NoSchedule", "a:Nev-"]}}
+                        ]
+                    }
+                ],
+                ['.taint.taints[0]: "-a:NoSchedule" is not a taint'],
+            ),
+            (
+                [{"edits": [{"taint": {"cluster": "eu", "nodes": ["h200-01"], "taints": ["a=b c:NoSchedule"]}}]}],
+                ['.taint.taints[0]: "a=b c:NoSchedule" is not a taint'],
+            ),
+            (
+                [{"edits": [{"label": {"cluster": "eu", "nodes": ["h200-01"], "labels": {"a b": "c", "d": "e f"}}}]}],
+                [".label.labels.", "is no label key", '"e f" is no label value'],
+            ),
+            (
+                [{"edits": [{"drain": {"cluster": "eu", "selector": {"a/b/c": "d"}}}]}],
+                ['.drain.selector["a/b/c"]: is no label key'],
+            ),
+            (
+                [
+                    {
+                        "edits": [
+                            {
+                                "addNodes": {
+                                    "cluster": "eu",
+                                    "count": 1,
+                                    "shape": {"allocatable": {"cpu": 8}, "labels": {"a": "-"}},
+                                }
+                            }
+                        ]
+                    }
+                ],
+                [".addNodes.shape.labels.a: ", '"-" is no label value'],
+            ),
             ([{"expect": {"job": {"verdict": "fit"}}}], [".verdict: ", "did you mean fits"]),
             ([{"expect": {"job": {"reason": "tired"}}}], ['.job.reason: "tired" is no reason code']),
         ],
@@ -171,6 +213,43 @@ class TestFaults:
         assert (ran.code, ran.out) == (2, "")
         for message in messages:
             assert message in ran.err
+
+    def test_are_told_all_at_once_in_the_order_of_the_file(self, run: Run, scene: Path) -> None:
+        """Whatever kind of fault they are; none hides another."""
+        on_one = {"cluster": "eu", "nodes": ["x"]}
+        wrong = [
+            {"drain": on_one, "cordon": {"cluster": "eu"}},
+            {"addNodes": {"cluster": "eu", "count": -1, "like": "x", "shape": {"allocatable": {"cpu": "8Gb"}}}},
+            {"label": {**on_one, "labels": {}, "lables": {}}},
+            {"taint": {**on_one, "taints": ["a=b:Foo", 5]}},
+            {"quota": {"cluster": "eu", "namespace": "x", "hard": {"pods": "abc"}}},
+            {"removePods": None},
+        ]
+        steps = [
+            {
+                "edits": wrong,
+                "expect": {"job": {"verdict": "fit", "reason": "tired", "clusters": {"eu": {"reason": "x"}}}},
+            }
+        ]
+        ran = run("whatif", scenario(scene, *steps))
+        assert [line.split("steps[0].")[1].split(": ")[0] for line in ran.err.splitlines() if "steps[0]" in line] == [
+            "edits[0]",
+            "edits[0].cordon",
+            "edits[1].addNodes",
+            "edits[1].addNodes.count",
+            "edits[1].addNodes.shape.allocatable.cpu",
+            "edits[2].label.labels",
+            "edits[2].label.lables",
+            "edits[3].taint.taints[0]",
+            "edits[3].taint.taints[1]",
+            "edits[4].quota.hard.pods",
+            "edits[5].removePods",
+            "expect.job.verdict",
+            "expect.job.reason",
+            "expect.job.clusters.eu.reason",
+        ]
+        assert "should be one edit, of addNodes" in ran.err
+        assert "labels: should not be empty" in ran.err
 
     def test_what_is_not_read_yet(self, run: Run, scene: Path) -> None:
         ran = run("whatif", scenario(scene, sweep={"addNodes": {}}))
@@ -191,6 +270,14 @@ class TestFaults:
     def test_a_file_that_is_no_scenario(self, run: Run, scene: Path) -> None:
         ran = run("whatif", "in/job.yaml")
         assert (ran.code, "apiVersion" in ran.err) == (2, True)
+
+    def test_a_scenario_from_stdin(self, run: Run, scene: Path) -> None:
+        """Its paths start from the folder where one is."""
+        text = scenario(scene, drained()).read_text().replace("fleet/", "in/fleet/").replace("job.yaml", "in/job.yaml")
+        (step,) = run("whatif", "-", "-o", "json", stdin=text).report["steps"]
+        assert step["workloads"][0]["clusters"][0]["verdict"] == "full"
+        ran = run("whatif", "-", stdin=text.replace("h200-01", "gone"))
+        assert (ran.code, '<stdin>:12 steps[0].edits[0]: eu has no node "gone"' in ran.err) == (2, True), ran.err
 
     def test_a_base_of_both_kinds(self, run: Run, scene: Path) -> None:
         ran = run("whatif", scenario(scene, base={"clusters": "a", "snapshots": ["b"]}))
@@ -216,6 +303,22 @@ class TestOptions:
         (step,) = run("in/job.yaml", *recorded, *edits, "-o", "json").report["steps"]
         assert {one["name"]: one["verdict"] for one in step["workloads"][0]["clusters"]} == verdicts
 
+    @pytest.mark.parametrize(
+        ("stated", "verdict"),
+        [
+            ("eu=kubernetes.io/hostname in (h200-01, h200-02)", "full"),
+            ("eu=h200-01\neu=kubernetes.io/hostname in (h200-02)\n", "full"),
+            ("", "fits"),
+        ],
+    )
+    def test_a_variable_has_a_selector_a_line(
+        self, run: Run, scene: Path, monkeypatch: pytest.MonkeyPatch, stated: str, verdict: str
+    ) -> None:
+        monkeypatch.setenv("WM_PLACE_CORDON", stated)
+        report = run("in/job.yaml", "--from-snapshot", "in/fleet/eu.json", "-o", "json").report
+        (found,) = report.get("steps", [report])
+        assert found["workloads"][0]["clusters"][0]["verdict"] == verdict
+
     def test_pods_and_quotas(self, run: Run, scene: Path) -> None:
         fleet.record(scene, "busy", fleet.full("h200", nodes=2))
         shown = run("in/job.yaml", "--from-snapshot", "in/busy.json", "--without", "busy=team").out
@@ -230,7 +333,10 @@ class TestOptions:
             (["--quota", "eu=team"], '"team" is not NAMESPACE/KEY=VALUE'),
             (["--quota", "eu=team/pods=lots"], '"lots" is not a quantity'),
             (["--drain", "eu=rack in r7"], "is not a label selector"),
-            (["--lose-cluster", "ue"], 'there is no cluster "ue"'),
+            (["--lose-cluster", "ue"], '--lose-cluster: there is no cluster "ue"'),
+            (["--lose-cluster", "us", "--drain", "eu=gone"], '--drain: eu has no node "gone"'),
+            (["--drain", "eu=a/b/c=d"], "a/b/c is no label key"),
+            (["--drain", f"eu=rack={'r' * 64}"], "is no label value"),
             (["--without", "eu=team"], 'eu has no pod in namespace "team"'),
             (["--lose-cluster", "us", "--wait", "1m"], "--wait has nothing to wait for"),
         ],

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.definitions.schema import Definition
-from tests.definitions.builders import Definitions, definition_in
+from tests.coverage import upstream
+from tests.definitions.builders import Definitions
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 
@@ -21,11 +21,4 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def catalogue(corpus: Path) -> Definitions:
-    """Upstream's 23 catalogue definitions by (apiVersion, kind) of the objects that they read."""
-    found: dict[tuple[str, str], Definition] = {}
-    for path in sorted((corpus / "definitions").glob("*.yaml")):
-        definition = definition_in(path)
-        kind = definition.root.kind
-        assert kind
-        found[f"{kind.group}/{kind.version}".removeprefix("/"), kind.kind] = definition
-    return found
+    return upstream.definitions(corpus)

@@ -40,6 +40,28 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
 NAMED = DEPLOYMENT.replace("resourceClaimTemplateName: two", "resourceClaimName: one")
 
 
+CLIQUES = """
+apiVersion: grove.io/v1alpha1
+kind: PodCliqueSet
+metadata: {name: serve, namespace: team}
+spec:
+  replicas: 2
+  template:
+    resourceClaimTemplates:
+      - name: own
+        templateSpec: {spec: {devices: {requests: [{name: g, exactly: {deviceClassName: gpu.example.com, count: 4}}]}}}
+    resourceSharing: [{name: two, scope: PerReplica, filter: {childScalingGroupNames: [group]}}]
+    podCliqueScalingGroups:
+      - {name: group, cliqueNames: [prefill], replicas: 3, resourceSharing: [{name: own, scope: AllReplicas}]}
+    cliques:
+      - name: prefill
+        spec: &own {roleName: prefill, replicas: 5, podSpec: {containers: [{name: main, image: example/serve}]}}
+      - name: decode
+        resourceSharing: [{name: own, scope: PerReplica}]
+        spec: {<<: *own, roleName: decode}
+"""
+
+
 def read(*texts: str) -> Workload:
     found = reading.read(files.documents(files.Source("x", "\n---\n".join(texts))), Catalog())
     (workload,) = found.workloads
@@ -114,3 +136,48 @@ def test_a_fault_has_its_place() -> None:
         read(DEPLOYMENT, TEMPLATE.replace("count: 2", "count: two"))
     (fault,) = caught.value.faults
     assert fault.path == ("spec", "spec", "devices", "requests", 0, "exactly", "count")
+
+
+def test_claims_that_a_controller_makes_for_all_pods_of_a_part() -> None:
+    workload = read(CLIQUES, TEMPLATE)
+    claims_of = {role.name: totals.devices_per_pod(role) for role in workload.roles}
+    assert claims_of == {"prefill": {}, "decode": {"gpu.example.com": 4}}
+    assert [(one.name, one.devices, dict(one.roles), one.count) for one in workload.shared_claims] == [
+        ("two", {"gpu.example.com": 2}, {"prefill": 30}, 2),
+        ("group-own", {"gpu.example.com": 4}, {"prefill": 30}, 2),
+    ]
+    assert totals.devices(workload) == {"gpu.example.com": 10 * 4 + 2 * 2 + 2 * 4}
+
+
+def test_a_template_of_such_claims_that_is_not_at_hand_is_not_known() -> None:
+    shared = {one.name: one.devices for one in read(CLIQUES).shared_claims}
+    assert shared == {"two": None, "group-own": {"gpu.example.com": 4}}
+
+
+GRAPH = """
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {name: chat, namespace: team}
+spec:
+  components:
+    - name: Engine
+      type: worker
+      replicas: 3
+      experimental: {gpuMemoryService: {}}
+      podTemplate:
+        spec: {containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "devices"),
+    [
+        ("", "", {"gpu.nvidia.com": 12}),
+        ("gpuMemoryService: {}", "gpuMemoryService: {deviceClassName: a}", {"a": 12}),
+        ("limits: {nvidia.com/gpu: 4}", "requests: {nvidia.com/gpu: 1}", {"gpu.nvidia.com": 3}),
+    ],
+)
+def test_gpus_that_a_controller_turns_into_claims(before: str, after: str, devices: dict[str, int]) -> None:
+    workload = read(GRAPH.replace(before, after))
+    assert totals.devices(workload) == devices
+    assert not workload.roles[0].template.as_pod().requests()

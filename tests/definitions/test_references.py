@@ -171,6 +171,49 @@ def test_each_of_a_list_in_its_order(tmp_path: Path) -> None:
     assert workload.is_open
 
 
+PLACES = '.spec.runtimes[] | {group: "example.com", kind: "Runtime", name: .} | [., . + {namespace: "shared"}]'
+
+
+def test_each_may_be_in_several_places_of_which_the_first_counts(tmp_path: Path) -> None:
+    role = {**ROLE, "replicas": "[$refs.runtimes[].spec.pods] | add", "template": "$refs.runtimes[0].spec.template"}
+    known = catalog(tmp_path, {"runtimes": {"find": PLACES, "pick": "each"}}, roles=[role])
+    shared = runtime("b", pods=4, namespace="shared")
+    others = (runtime("a", pods=1, namespace="team"), runtime("a", pods=9, namespace="shared"), shared)
+    assert only(known, thing(runtimes=["a", "b"]), beside=others).pods == 5
+    (missing,) = only(known, thing(runtimes=["a", "c"]), beside=others).missing
+    assert missing.title == "Runtime c or Runtime shared/c"
+
+
+def guessing(folder: Path) -> Catalog:
+    role = {**ROLE, "replicas": "$refs.runtime.spec.pods // 1", "template": GUESS}
+    return catalog(folder, {"runtime": {"find": FIND, "guessed": True}}, roles=[role])
+
+
+GUESS = '$refs.runtime.spec.template // {spec: {containers: [{name: "main", image: "x"}]}}'
+
+
+def test_what_is_usual_stands_in_for_what_is_not_found(tmp_path: Path) -> None:
+    workload = only(guessing(tmp_path), thing())
+    assert workload.pods == 1
+    assert not workload.lacking
+    (missing,) = workload.missing
+    assert (missing.required, missing.guessed, missing.absent) == (True, True, False)
+    (note,) = [note for note in workload.notes if note.rule == "missing-reference"]
+    assert note.warns
+    assert note.text == "Runtime small was not found, its pods are those that are usual"
+
+
+def test_nothing_stands_in_for_what_is_found(tmp_path: Path) -> None:
+    workload = only(guessing(tmp_path), thing(), runtime())
+    assert (workload.pods, workload.missing) == (2, ())
+
+
+def test_only_what_is_required_can_be_guessed(tmp_path: Path) -> None:
+    known = catalog(tmp_path, {"runtime": {"find": FIND, "guessed": True, "required": False}})
+    (workload,) = read(known, thing()).workloads
+    assert [fault.message for fault in workload.faults] == ["only what is required can be guessed"]
+
+
 def test_what_is_not_needed_and_not_found_is_null_and_said(tmp_path: Path) -> None:
     known = catalog(tmp_path, {"parts": {**EACH["parts"], "required": False}}, roles=[SUM])
     workload = only(known, thing(parts=["a", "b"], template=TEMPLATE), runtime("b", 2))
@@ -227,6 +270,14 @@ class TestFromACluster:
         assert reading.read(asked, known).workloads[0].missing == (
             Missing((wanted,), required=False, path=("spec", "runtime"), where=asked[0].where),
         )
+
+    def test_what_may_be_in_an_earlier_place_stands_before_what_is_in_a_later(self, tmp_path: Path) -> None:
+        known = catalog(tmp_path, {"runtime": {"find": f'[{FIND}, {FIND} + {{namespace: "shared"}}]'}})
+        later = {Reference("example.com", "Runtime", "small", "shared"): Held([runtime(pods=3, namespace="shared")])}
+        for held, pods, missing in ((Held(), 3, 0), (Held(whole=False), 0, 1), (Held([runtime(pods=7)]), 7, 0)):
+            in_cluster = {self.WANTED: held, **later}
+            (workload,) = reading.read(documents(thing()), known, in_cluster=in_cluster).workloads
+            assert (workload.pods, len(workload.missing)) == (pods, missing)
 
     def test_a_list_is_that_of_the_files_and_the_cluster(self, tmp_path: Path) -> None:
         rules = {"parts": {"find": '{group: "example.com", kind: "Runtime"}', "pick": "all"}}

@@ -27,6 +27,7 @@ KINDS = {
     "Job": "batch/v1",
     "JobSet": "jobset.x-k8s.io/v1alpha2",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
+    "Milvus": "milvus.io/v1beta1",
     "MPIJob": "kubeflow.org/v2beta1",
     "PyTorchJob": "kubeflow.org/v1",
     "RayCluster": "ray.io/v1",
@@ -318,6 +319,28 @@ def test_a_scaler_leaves_others_alone() -> None:
     assert not warnings(scaled(f"{{replicas: 0, {POD}}}"))
 
 
+PARTS = (
+    "{mode: cluster, components: {proxy: {replicas: -1}, queryNode: {replicas: 4}, dataNode: {groups: [{name: a, "
+    "replicas: -1}]}}, dependencies: {msgStreamType: woodpecker, etcd: {external: true, endpoints: [e]}, "
+    "storage: {external: true, endpoint: s}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "part"),
+    [("x-milvus-proxy", "proxy"), ("x-milvus-datanode-a-1", "datanode-a"), ("x-milvus-querynode", "")],
+)
+def test_a_part_that_leaves_its_number_to_a_scaler_has_its_minimum(target: str, part: str) -> None:
+    workload = read("Milvus", PARTS, SCALER.format(name=target, namespace="default", least="minReplicas: 3,"))
+    alone = {"mixcoord": 1, "proxy": 1, "querynode": 4, "datanode-a": 1, "streamingnode": 1}
+    assert pods(workload) == {**alone, **({part: 3} if part else {})}
+    assert {role.name: (role.minimum, role.maximum) for role in workload.roles if role.maximum} == (
+        {part: (3, 9)} if part else {}
+    )
+    (missing,) = workload.missing
+    assert not missing.required
+
+
 def test_replicas_below_the_scalers_minimum_are_warned_of() -> None:
     workload = scaled(f"{{replicas: 2, {POD}}}")
     assert pods(workload) == {"replica": 2}
@@ -338,6 +361,10 @@ def test_a_rule_looks_at_every_place_by_itself() -> None:
 
 
 WRONG: tuple[Any, ...] = (None, 3, 1.5, SECRET, [], {}, [SECRET], {SECRET: 1}, [None])
+
+
+FIELDS = {"Workspace": ("resource", "inference", "tuning")}
+"""Of kinds whose fields stand beside the metadata and not in `spec`."""
 
 
 def examples() -> Iterator[Any]:
@@ -378,13 +405,15 @@ def test_whatever_is_wrong_is_told_in_the_manifests_own_terms(example: list[Any]
     No role at all is a fault unless the profile says that it is right (`podless`).
     """
     manifest, *others = example
-    for path in nodes(manifest["spec"], ("spec",)):
+    fields = FIELDS.get(manifest["kind"], ("spec",))
+    for path in nodes({key: value for key, value in manifest.items() if key in fields}):
         for value in (..., *WRONG):
             for workload in read_together(with_wrong(manifest, path, value), *others):
-                assert workload.faults or workload.pods or workload.is_open or not workload.roles, (path, value)
+                told = workload.faults or workload.is_open or warnings(workload)
+                assert told or workload.pods or not workload.roles, (path, value)
                 for fault in workload.faults:
-                    assert fault.code == "invalid", str(fault)
-                    assert fault.path[:1] == ("spec",), str(fault)
+                    assert fault.code == "invalid", (path, value, str(fault))
+                    assert fault.path[0] in fields, (path, value, str(fault))
                     assert SECRET not in f"{fault.message} {fault.hint}", str(fault)
 
 

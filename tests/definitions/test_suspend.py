@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.definitions.engine import TRUSTED
-from advisor.definitions.suspend import resumed
+from advisor.definitions.suspend import resumed, suspended
 from advisor.errors import InputError
 from tests.definitions.builders import definition, lines, prepared
 
@@ -50,3 +50,26 @@ def test_a_fault_names_the_action(path: str, value: str, fault: str) -> None:
     with pytest.raises(InputError) as raised:
         resumed(definition(f"{{{suspendable(path, value)}}}"), prepared("{a: 1}"), TRUSTED)
     assert lines(raised.value.faults) == [f"suspendDefinition.{fault}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "manifest", "found"),
+    [
+        (".spec.suspend", "true", "spec: {suspend: true}", True),
+        (".spec.suspend", "true", "spec: {suspend: false}", False),
+        (".spec.suspend", "true", "spec: {suspend: 1}", False),
+        (".spec.suspend", "true", "{}", False),
+        (".spec.suspend", "true", "spec: text", False),
+        (".spec.suspend", "True", "spec: {suspend: true}", False),
+        ("'.a[].x'", "0", "a: [{x: 0}, {x: 0}]", True),
+        ("'.a[].x'", "0", "a: [{x: 0}, {x: 1}]", False),
+        ("'.a[].x'", "0", "a: []", False),
+        (".spec.mode", '"Suspended"', "spec: {mode: Suspended}", True),
+    ],
+)
+def test_an_object_is_suspended_when_it_says_so_already(path: str, value: str, manifest: str, found: bool) -> None:
+    assert suspended(definition(f"{{{suspendable(path, value)}}}"), prepared(manifest), TRUSTED) == found
+
+
+def test_a_definition_without_actions_knows_no_suspension() -> None:
+    assert not suspended(definition(), prepared("spec: {suspend: true}"), TRUSTED)

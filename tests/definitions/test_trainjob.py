@@ -103,6 +103,15 @@ def test_how_many_pods(jobs: list[Object], policy: Object, asked: int | None, fo
     assert sizes(trainjob(**trainer), runtime(*jobs, policy=policy)) == found
 
 
+def test_only_the_job_that_takes_the_number_of_nodes_has_other_sizes() -> None:
+    for jobs, policy, sized in (
+        ((step("a"), step("b")), {"torch": {}}, ["a"]),
+        (PAIR, MPI, ["node"]),
+        ((step(is_a=""),), {"torch": {}}, []),
+    ):
+        assert [one.name for one in read(trainjob(), runtime(*jobs, policy=policy)).roles if one.step] == sized
+
+
 def test_without_a_policy_the_runtimes_parallelism_counts_until_the_job_says_otherwise() -> None:
     job = merged(step(), {"replicas": 7, "template": {"spec": {"parallelism": 2}}})
     given = runtime(job)
@@ -264,6 +273,17 @@ class TestGroups:
         workload = read(trainjob(trainer={"numNodes": 4}), runtime(*jobs, podGroupPolicy={"volcano": {}}))
         assert (workload.pods, workload.min_available) == (7, 5)
         assert read(trainjob(), runtime(*jobs)).min_available is None
+
+    @pytest.mark.parametrize(
+        ("policy", "groups"),
+        [
+            ({}, ["jobset.x-k8s.io"]),
+            ({"volcano": {}}, ["jobset.x-k8s.io", "scheduling.volcano.sh"]),
+            ({"coscheduling": {}}, ["jobset.x-k8s.io", "scheduling.x-k8s.io"]),
+        ],
+    )
+    def test_trainer_applies_all_objects_or_fails(self, policy: Object, groups: list[str]) -> None:
+        assert list(read(trainjob(), runtime(step(), podGroupPolicy=policy)).requires) == groups
 
     def test_where_it_waits_for_pods_that_wait_for_others_nobody_knows(self) -> None:
         jobs = (step("get", is_a="dataset-initializer"), {**step(), "dependsOn": [{"name": "get", "status": "Ready"}]})

@@ -226,3 +226,18 @@ def test_4_8_4_9_remarks_that_change_nothing(fields: dict[str, Any], note: tuple
 
 def test_4_5_host_network_with_ports_needs_no_remark() -> None:
     assert notes(workload(role(cpu=1, ports=[port(80)], fields={"host_network": True})), here()) == []
+
+
+@pytest.mark.parametrize(
+    ("served", "refused"),
+    [
+        (None, False),
+        (frozenset({"batch/v1", "jobset.x-k8s.io/v1alpha2"}), False),
+        (frozenset({"batch/v1"}), True),
+        (frozenset({"batch/v1", "jobset.x-k8s.io.example.com/v1"}), True),
+    ],
+)
+def test_a_controller_may_need_another_api(served: frozenset[str] | None, refused: bool) -> None:
+    job = workload(role(cpu=1), requires=("jobset.x-k8s.io",))
+    found = refusals(job, here(api_versions=served))
+    assert found == [("kind-not-served", "jobset.x-k8s.io, which Job needs,")] * refused

@@ -70,7 +70,7 @@ def read(
     folder: Path, server: Stub, *references: Reference, alone: bool = True, timeout: float = 10
 ) -> ClusterSnapshot:
     source = Live("eu", Access(stub.context(folder, server.url)), timeout)
-    return source.read(Needs(references=references, alone=alone), NOBODY, silent)
+    return source.read(Needs(references=references, alone=alone, definitions=False), NOBODY, silent)
 
 
 def looked(folder: Path, answers: Mapping[str, Behaviour], *references: Reference) -> ClusterSnapshot:

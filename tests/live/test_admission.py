@@ -27,24 +27,25 @@ ENFORCED = {
     "kind": "Namespace",
     "metadata": {"name": "strict", "labels": {"wm-place.io/enforce": "true"}},
 }
-JOBSETS = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "jobsets.jobset.x-k8s.io"},
-    "spec": {
-        "group": "jobset.x-k8s.io",
-        "scope": "Namespaced",
-        "names": {"kind": "JobSet", "plural": "jobsets", "singular": "jobset", "listKind": "JobSetList"},
-        "versions": [
-            {
-                "name": "v1alpha2",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}
+LWS = "leaderworkerset.x-k8s.io"
+
+
+def defined(group: str, version: str, kind: str, subresources: Object) -> Object:
+    """A CustomResourceDefinition that takes everything."""
+    names = {"kind": kind, "plural": f"{kind.lower()}s", "singular": kind.lower(), "listKind": f"{kind}List"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    served = {"name": version, "served": True, "storage": True, "schema": schema, "subresources": subresources}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{names['plural']}.{group}"},
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [served]},
+    }
+
+
+JOBSETS = defined("jobset.x-k8s.io", "v1alpha2", "JobSet", {})
+SIZES = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+GROUPS = defined(LWS, "v1", "LeaderWorkerSet", {"status": {}, "scale": SIZES})
 
 
 def job(name: str, pods: int, namespace: str = "team", gpus: int = 4) -> Object:
@@ -60,6 +61,22 @@ def job(name: str, pods: int, namespace: str = "team", gpus: int = 4) -> Object:
     }
 
 
+def deployment(name: str, pods: int, namespace: str = "team") -> Object:
+    pod = job(name, 1)["spec"]["template"]["spec"]
+    template = {"metadata": {"labels": {"app": name}}, "spec": {**pod, "restartPolicy": "Always"}}
+    spec = {"replicas": pods, "selector": {"matchLabels": {"app": name}}, "template": template}
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+
+def groups(name: str, replicas: int, namespace: str = "strict") -> Object:
+    """A LeaderWorkerSet with two pods a group."""
+    template = {"spec": {"containers": job(name, 1)["spec"]["template"]["spec"]["containers"]}}
+    spec = {"replicas": replicas, "leaderWorkerTemplate": {"size": 2, "workerTemplate": template}}
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": f"{LWS}/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
+
+
 def jobset(name: str, pods: int) -> Object:
     replicated = {"name": "worker", "template": {"spec": job(name, pods)["spec"]}}
     metadata = {"name": name, "namespace": "team"}
@@ -67,15 +84,18 @@ def jobset(name: str, pods: int) -> Object:
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
 
 
-def pod(owner: str, number: int, on: str) -> Object:
-    """A pod of a Job, bound in a member cluster, as its controller would have made it."""
+def pod(owner: str, number: int, on: str, namespace: str = "team", labels: Object | None = None) -> Object:
+    """A pod of a Job, or with the labels of something else, as its controller would have made it in a member cluster.
+
+    `on`: the node that it is bound to; "" for none.
+    """
     (container,) = job(owner, 1)["spec"]["template"]["spec"]["containers"]
-    labels = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
+    named = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": f"{owner}-{number}", "namespace": "team", "labels": labels},
-        "spec": {"nodeName": on, "containers": [container]},
+        "metadata": {"name": f"{owner}-{number}", "namespace": namespace, "labels": labels or named},
+        "spec": {"containers": [container], **({"nodeName": on} if on else {})},
     }
 
 
@@ -108,18 +128,29 @@ class Federation:
         self.hub = servers.server("hub")
         self.members: Fleet = servers.fleet("east", "west")
         for server in (self.hub, *self.members):
-            server.load([JOBSETS, NAMESPACE, ENFORCED])
+            server.load([JOBSETS, GROUPS, NAMESPACE, ENFORCED])
         self.kubectl = Kubectl(self.hub, folder)
 
     def serve(self, clusters: list[Object] | None = None, **config: Any) -> Served:
         entries = clusters or [self.entry(name) for name in ("east", "west")]
-        settings = {"refresh": "200ms", "maxAge": "60s", "deadline": "3s", **config}
+        hub = {"kubeconfig": str(self.looker())}
+        settings = {"hub": hub, "refresh": "200ms", "maxAge": "60s", "deadline": "3s", **config}
         served = Served(self._pool.processes, self._folder / "served", entries, **settings)
         self.register(served)
         return served
 
     def entry(self, name: str) -> Object:
         return {"name": name, "kubeconfig": str(self.members[name].reader_kubeconfig)}
+
+    def looker(self) -> Path:
+        """The way to the hub for our account there, with the role that we install."""
+        user = self.hub.token_user("looker", without=("pods",))
+        role, binding = documents("hub.yaml")
+        role["metadata"]["name"] += "-tried"
+        subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user.kubeconfig.stem}
+        binding |= {"roleRef": {**binding["roleRef"], "name": role["metadata"]["name"]}, "subjects": [subject]}
+        self.hub.load([role, binding])
+        return user.kubeconfig
 
     def register(self, served: Served) -> None:
         """Our own manifest, with the way to a process of this machine; then until the API server goes that way."""
@@ -253,6 +284,111 @@ def test_what_changes_no_pod_is_waved_through(federation: Federation, serve: Cal
     assert (changed.returncode, changed.stderr) == (0, "")
 
 
+def test_more_pods_of_a_deployment_are_asked_about_when_it_is_scaled(
+    federation: Federation, serve: Callable[..., Served]
+) -> None:
+    federation.members["east"].load([node("e1", 8), node("e2", 8)])
+    served, scale = serve(), ("scale", "deployment", "web", "--namespace", "team")
+    federation.kubectl.create(deployment("web", 1))
+    grown = federation.kubectl(*scale, "--replicas=3")
+    assert grown.returncode == 0, grown.stderr
+    assert grown.stderr == "Warning: wm-place: fits east (3 pods on 2 nodes, in any order)\n"
+    assert served.held() == 3
+    assert "no cluster has room for all of it" in federation.kubectl(*scale, "--replicas=9").stderr
+    assert served.held() == 3
+    for pods in (2, 0):
+        smaller = federation.kubectl(*scale, f"--replicas={pods}")
+        assert (smaller.returncode, smaller.stderr, served.held()) == (0, "", pods)
+
+
+def test_each_update_asks_for_what_is_still_to_come(federation: Federation, serve: Callable[..., Served]) -> None:
+    east = federation.members["east"]
+    east.load([node(f"e{number}", 4) for number in range(6)])
+    served = serve()
+
+    def applied(pods: int) -> tuple[int, int]:
+        given = deployment("web", pods, "strict")
+        done = federation.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=given)
+        return done.returncode, served.held()
+
+    assert applied(2) == (0, 2)
+    labels = {"app": "web", "pod-template-hash": "7d9c4"}
+    east.load([pod("web", number, f"e{number}", "strict", labels) for number in range(2)])
+    served.until(lambda: served.held() == 0)
+    assert [applied(pods) for pods in (4, 6, 7, 3)] == [(0, 2), (0, 4), (1, 4), (0, 1)]
+
+
+def test_a_quota_is_charged_once_for_pods_without_a_node(federation: Federation, serve: Callable[..., Served]) -> None:
+    """It counts them when they are created; A has 2 of 4 pods, and so has B."""
+    east, hard = federation.members["east"], {"requests.example.com/gpu": "16"}
+    east.load([node(f"e{number}", 4) for number in range(6)])
+    limit = east.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "q", "namespace": "strict"},
+            "spec": {"hard": hard},
+        }
+    )
+    limit["status"] = {"hard": hard, "used": {"requests.example.com/gpu": "0"}}
+    east.api.request("PUT", "/api/v1/namespaces/strict/resourcequotas/q/status", limit)
+    served = serve()
+    assert federation.kubectl.create(job("a", 2, "strict")).returncode == 0
+    assert federation.kubectl.create(job("b", 3, "strict"), "--dry-run=server").returncode == 1
+    for number in range(2):
+        east.create(pod("a", number, "", "strict"))
+    served.until(lambda: "fits east" in federation.kubectl.create(job("b", 2, "strict"), "--dry-run=server").stderr)
+    assert served.held() == 2
+    assert federation.kubectl.create(job("b", 3, "strict"), "--dry-run=server").returncode == 1
+
+
+def test_a_cluster_with_two_names_is_promised_once(federation: Federation, serve: Callable[..., Served]) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    entry = federation.entry("east")
+    serve(clusters=[entry, {**entry, "name": "east-again"}])
+    assert federation.kubectl.create(job("a", 2, "strict")).returncode == 0
+    assert federation.kubectl.create(job("b", 2, "strict")).returncode == 1
+
+
+def test_what_exists_already_holds_no_room(federation: Federation, serve: Callable[..., Served]) -> None:
+    east = federation.members["east"]
+    east.load([node("e1", 8), node("e2", 8)])
+    served = serve()
+    federation.kubectl.create(job("a", 2))
+    east.load([pod("a", number, "e1") for number in range(2)])
+    served.until(lambda: served.held() == 0)
+    again = federation.kubectl.create(job("a", 2))
+    assert "already exists" in again.stderr
+    assert served.held() == 0
+    assert federation.kubectl.create(job("b", 2, "strict")).returncode == 0
+
+
+def test_more_groups_that_fit_nowhere_are_refused_when_they_are_scaled(
+    federation: Federation, serve: Callable[..., Served]
+) -> None:
+    federation.members["east"].load([node("e1", 8), node("e2", 8)])
+    served, scale = serve(), ("scale", "leaderworkerset", "llm", "--namespace", "strict")
+    assert federation.kubectl.create(groups("llm", 1)).returncode == 0
+    refused = federation.kubectl(*scale, "--replicas=3")
+    assert refused.returncode == 1
+    assert 'admission webhook "enforce.wm-place.io" denied the request' in refused.stderr
+    assert federation.kubectl(*scale, "--replicas=2", "--dry-run=server").returncode == 0
+    assert served.held() == 2
+    assert federation.kubectl(*scale, "--replicas=2").returncode == 0
+    assert (served.held(), federation.hub.list("leaderworkersets")[0]["spec"]["replicas"]) == (4, 2)
+
+
+def test_a_scale_that_cannot_be_looked_at_is_let_in_with_a_word(
+    federation: Federation, serve: Callable[..., Served]
+) -> None:
+    federation.members["east"].load([node("e1", 8)])
+    serve(hub={"kubeconfig": str(federation.hub.reader_kubeconfig)})
+    federation.kubectl.create(deployment("web", 1))
+    grown = federation.kubectl("scale", "deployment", "web", "--namespace", "team", "--replicas=2")
+    assert grown.returncode == 0
+    assert "was not judged: may not get deployments team/web (403)" in grown.stderr
+
+
 def test_one_cluster_hangs_and_another_refuses(federation: Federation, serve: Callable[..., Served]) -> None:
     east, west = federation.members["east"], federation.members["west"]
     east.load([node("e1", 8)])
@@ -281,7 +417,7 @@ def test_one_cluster_hangs_and_another_refuses(federation: Federation, serve: Ca
 def test_our_manifests_are_accepted(federation: Federation) -> None:
     hub, dry = federation.hub, "?dryRun=All"
     hub.create(documents("namespace.yaml")[0])
-    for name in ("reader.yaml", "config.yaml", "deployment.yaml", "service.yaml", "webhook.yaml"):
+    for name in ("reader.yaml", "hub.yaml", "config.yaml", "deployment.yaml", "service.yaml", "webhook.yaml"):
         for obj in documents(name):
             resource = hub.api.resource_of(obj)
             path = resource.path(obj["metadata"].get("namespace"))

@@ -45,6 +45,16 @@ def deployment(name: str = "serve", pods: int = 1, gpu: int = 8, **labels: str) 
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 
 
+def cronjob(name: str = "nightly", gpu: int = 8) -> Object:
+    spec = {"schedule": "0 4 * * *", "jobTemplate": {"spec": {"template": template(gpu)}}}
+    metadata = {"name": name, "namespace": builders.TEAM}
+    return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": spec}
+
+
+def suspended(obj: Object) -> Object:
+    return {**obj, "spec": {**obj["spec"], "suspend": True}}
+
+
 def statefulset(name: str = "serve", pods: int = 1, gpu: int = 8) -> Object:
     found = deployment(name, pods, gpu)
     return {**found, "kind": "StatefulSet", "spec": {**found["spec"], "serviceName": name}}
@@ -73,6 +83,7 @@ def body(operation: str, obj: Object | None, old: Object | None = None, **facts:
         "name": metadata.get("name", ""),
         "object": obj,
         "oldObject": old,
+        "userInfo": {"username": "alice"},
         **facts,
     }
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}

@@ -69,4 +69,5 @@ LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from(("x", "xy", "xy
 @given(pods=st.lists(LABELS, max_size=6), roles=st.lists(LABELS, min_size=1, max_size=3), name=st.sampled_from("xyz"))
 def test_none_that_is_meant_is_passed_over(pods: list[dict[str, str]], roles: list[dict[str, str]], name: str) -> None:
     found, one = there(*pods), held(name, *roles)
-    assert list(one.among(found)) == [labels for labels in found.labels if one.roles(labels)]
+    looks = one.likeness
+    assert list(looks.among(found)) == [labels for labels in found.labels if looks.roles(labels)]

@@ -3,45 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-from advisor.server.desk import Rules
-from advisor.server.http import Doors
-from advisor.server.metrics import Metrics
-from tests.builders import cluster, gpus, nodes
-from tests.server.asking import CATALOG, Object, Office, body, job, office
-
-
-def doors(here: Office, deciding: ThreadPoolExecutor, deadline: float) -> Doors:
-    rules = Rules(CATALOG, gpus())
-    return Doors(here.desk, here.snapshots, rules, deadline, Metrics(), deciding, deciding, here.clock)
-
-
-async def post(entered: Doors, path: str, content: Object) -> Object:
-    """One request to the application, without a socket."""
-    bare, _, query = path.partition("?")
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": bare,
-        "query_string": query.encode(),
-        "headers": [(b"content-type", b"application/json")],
-    }
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": json.dumps(content).encode(), "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await entered.application()(scope, receive, send)
-    assert sent[0]["status"] == 200
-    found: Object = json.loads(sent[1]["body"])["response"]
-    return found
+from tests.builders import cluster, nodes
+from tests.server.asking import Object, Office, body, job, office
+from tests.server.doors import doors, post
 
 
 def asked_while_busy(path: str, deadline: float) -> tuple[Object, Office]:

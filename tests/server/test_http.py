@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from advisor.server.connections import AT_ONCE
 from tests.render import schemas
 from tests.server.asking import Object, body
 from tests.server.conftest import DEMO
@@ -154,6 +156,7 @@ def test_a_line_is_no_longer_than_what_names_an_object(server: Served) -> None:
         ("POST", "/v1/review/advise", "application/json", "{}", 400),
         ("POST", "/v1/review/advise", "application/json", "[" * 200_000, 400),
         ("POST", "/v1/review/advise", "application/json", '{"a": NaN}', 400),
+        ("POST", "/v1/review/advise", "application/json", '{"a": 1e999}', 400),
         ("POST", "/v1/review/advise", "application/json", json.dumps(body("PATCH", gang())), 400),
         ("POST", "/v1/place", "application/x-www-form-urlencoded", TRAIN, 415),
         ("POST", "/v1/place", "application/yaml", "a: b: c", 400),
@@ -216,12 +219,16 @@ def test_a_new_certificate_may_have_another_type_of_key(serve: Serve, types: lis
         server.until(partial(serves, server, expected))
 
 
-def renewed(server: Served, key: list[str]) -> str:
+def renewed(server: Served, key: list[str], *, ended: bool = False) -> str:
     """A new pair in place of the old one: its certificate."""
     made = {path: path.with_name(f"new-{path.name}") for path in (server.identity.key, server.identity.certificate)}
     files = ["-keyout", str(made[server.identity.key]), "-out", str(made[server.identity.certificate])]
     command = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=fresh", "-newkey", *key, *files]
     subprocess.run(command, check=True, capture_output=True)
+    if ended:
+        key_file, certificate = map(str, made.values())
+        again = ["openssl", "x509", "-in", certificate, "-signkey", key_file, "-days", "0", "-out", certificate]
+        subprocess.run(again, check=True, capture_output=True)
     for path, new in made.items():
         new.replace(path)
     return server.identity.certificate.read_text()
@@ -231,6 +238,18 @@ def serves(server: Served, certificate: str) -> bool:
     return presented(server).strip() == certificate.strip()
 
 
+def test_with_a_certificate_that_has_ended_it_is_not_ready(serve: Serve) -> None:
+    """Asked on a connection from before: no new one would come about."""
+    server = serve()
+    assert server.get("/readyz").status == 200
+    renewed(server, EC, ended=True)
+    server.until(lambda: server.get("/readyz").status == 503)
+    assert server.get("/readyz").data.startswith(b"the certificate has ended at ")
+    renewed(server, EC)
+    server.until(lambda: server.get("/readyz").status == 200)
+    assert server.http.num_connections == 1
+
+
 def test_half_of_a_new_pair_changes_nothing(serve: Serve) -> None:
     server = serve()
     before = presented(server)
@@ -238,6 +257,20 @@ def test_half_of_a_new_pair_changes_nothing(serve: Serve) -> None:
     server.until(lambda: any(line["event"] == "certificate" for line in server.lines()))
     assert presented(server) == before
     assert server.review(body("CREATE", gang()))["allowed"]
+
+
+def test_connections_that_say_nothing_keep_nobody_out(serve: Serve) -> None:
+    server = serve()
+    context = ssl.create_default_context(cafile=str(server.authority.certificate))
+    silent = [
+        context.wrap_socket(socket.create_connection(("127.0.0.1", server.port)), server_hostname="127.0.0.1")
+        for _ in range(AT_ONCE + 10)
+    ]
+    with server.connect() as fresh:
+        assert fresh.request("GET", "/healthz").status == 200
+        assert not server.review(body("CREATE", gang(pods=99)), "enforce")["allowed"]
+    for one in silent:
+        one.close()
 
 
 # -- the end ----------------------------------------------------------------------------------------------------------

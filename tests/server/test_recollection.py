@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,7 @@ from advisor.advise import advise
 from advisor.definitions import layers, reading
 from advisor.memo import Judged
 from advisor.question import Question
-from advisor.server.recollection import Recollection
+from advisor.server.recollection import LARGEST, Recollection
 from advisor.trial import Trial
 from advisor.workload import Workload
 from tests.builders import NOON, against, bound, cluster, nodes, pod, question, quota, role, workload
@@ -31,8 +33,8 @@ JOB_NAME = "batch.kubernetes.io/job-name"
 class Counting(Recollection):
     """Knows how often it had to look."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, largest: int = LARGEST) -> None:
+        super().__init__(largest)
         self.looked = 0
 
     def recall(self, trial: Trial, find: Callable[[Trial], Judged]) -> Judged:
@@ -99,7 +101,13 @@ def test_names_count_where_a_quota_counts_pods_that_are_there() -> None:
     assert memo.looked == 2
 
 
-@pytest.mark.parametrize("entry", [path for path in FILES if "pod-v1" not in path.stem], ids=lambda path: path.stem)
+NAMED = {"pod", "inferencegraph"}
+"""Kinds in whose pods the name of the object stands, beside labels."""
+
+
+@pytest.mark.parametrize(
+    "entry", [path for path in FILES if not NAMED.intersection(path.stem.split("-"))], ids=lambda path: path.stem
+)
 def test_the_same_manifest_under_another_name_is_known(entry: Path) -> None:
     """Whatever labels its controller makes of the name."""
     profile = layers.builtin(entry).entries[0].profile_document
@@ -117,6 +125,27 @@ def test_another_snapshot_is_looked_at_anew() -> None:
     ask(memo, question(gang("a"), HERE))
     ask(memo, question(gang("a"), replace(HERE, taken_at=NOON)))
     assert memo.looked == 2
+
+
+@pytest.mark.parametrize(("largest", "looked"), [(LARGEST, 2), (10, 3)])
+def test_what_is_too_much_is_forgotten(largest: int, looked: int) -> None:
+    memo = Counting(largest)
+    for size in (1, 2, 1):
+        ask(memo, question(workload(role("worker", size, gpu=8)), HERE))
+    assert memo.looked == looked
+
+
+def test_large_objects_are_not_kept_for_being_known() -> None:
+    """Of 40 objects with 4 MB in all."""
+    memo = Counting()
+    tracemalloc.start()
+    for number in range(40):
+        advise(question(gang("a", annotations={"x": str(number) * 100_000}), HERE), memo)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert memo.looked == 40
+    assert kept < 1_000_000
 
 
 @pytest.mark.parametrize("first", range(0, 150, 50))

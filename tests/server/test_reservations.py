@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import reduce
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge
-from advisor.server.reservations import Hold, Key, Reservations, hold
+from advisor.labels import MadeLabel
+from advisor.server.appeared import Appeared
+from advisor.server.reservations import Hold, Key, Reservations, charged, hold
 from tests.builders import GPU, NOON, TEAM, bound, cluster, nodes, placement, quota, shape
 
 LATER = NOON + timedelta(minutes=5)
@@ -46,6 +49,11 @@ def there(*pods: tuple[str, int], labels: Mapping[str, str] = LABELS, seconds: f
     return replace(found, taken_at=NOON + timedelta(seconds=seconds))
 
 
+def applied(reservations: Reservations, snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """The cluster as it will be once everything that it is held for is there."""
+    return reduce(charged, reservations.on(snapshot.name), snapshot)
+
+
 def left(reservations: Reservations) -> list[int]:
     return [one.pods for one in reservations.holds]
 
@@ -54,18 +62,18 @@ def left(reservations: Reservations) -> list[int]:
 
 
 def test_a_hold_takes_its_room() -> None:
-    here = Reservations((held({"worker": {"n0": 2, "n1": 1}}),)).applied(EMPTY)
+    here = applied(Reservations((held({"worker": {"n0": 2, "n1": 1}}),)), EMPTY)
     assert here.nodes.free(GPU).tolist() == [6, 7, 8, 8]
 
 
 def test_on_another_cluster_nothing_is_taken() -> None:
     elsewhere = cluster(nodes=nodes(4, gpu=8), name="elsewhere")
-    assert Reservations((held({"worker": {"n0": 2}}),)).applied(elsewhere) is elsewhere
+    assert applied(Reservations((held({"worker": {"n0": 2}}),)), elsewhere) is elsewhere
 
 
 def test_on_a_node_that_is_gone_nothing_is_taken() -> None:
     smaller = cluster(nodes=nodes(1, gpu=8))
-    assert Reservations((held({"worker": {"n0": 2, "n3": 4}}),)).applied(smaller).nodes.free(GPU).tolist() == [6]
+    assert applied(Reservations((held({"worker": {"n0": 2, "n3": 4}}),)), smaller).nodes.free(GPU).tolist() == [6]
 
 
 def test_quotas_are_charged_with_the_object_and_its_pods() -> None:
@@ -75,9 +83,9 @@ def test_quotas_are_charged_with_the_object_and_its_pods() -> None:
     )
     here = cluster(nodes=nodes(4, gpu=8), quotas=[quota(hard={"pods": 9, "count/jobs.batch": 9})])
     waiting = Reservations((held({"worker": {"n0": 3}}, charges=charges),))
-    assert waiting.applied(here).quotas[0].used == {"pods": 3, "count/jobs.batch": 1}
+    assert applied(waiting, here).quotas[0].used == {"pods": 3, "count/jobs.batch": 1}
     begun = waiting.seen(there(("n0", 1)))
-    assert begun.applied(here).quotas[0].used == {"pods": 2, "count/jobs.batch": 0}
+    assert applied(begun, here).quotas[0].used == {"pods": 2, "count/jobs.batch": 0}
 
 
 # -- what ends it -----------------------------------------------------------------------------------------------------
@@ -92,6 +100,26 @@ def test_its_time() -> None:
 def test_the_end_of_its_object() -> None:
     reservations = Reservations((held({"worker": {"n0": 1}}), held({"worker": {"n1": 1}}, name="other")))
     assert [one.key.name for one in reservations.without(key()).holds] == ["other"]
+
+
+def test_fewer_pods_are_let_go_of_from_the_last_node_on() -> None:
+    two = Reservations((held({"worker": {"n0": 2, "n1": 1, "n2": 1}}), held({"worker": {"n3": 2}}, name="other")))
+    assert two.resized(key(), {"worker": -1}).holds[0].placement == {"worker": {"n0": 2, "n1": 1}}
+    assert left(two.resized(key(), {"worker": -3})) == [1, 2]
+    assert left(two.resized(key(), {"worker": -9})) == [2]
+    assert left(two.resized(key(), {"leader": -9})) == [4, 2]
+
+
+def test_an_object_has_one_hold() -> None:
+    two = Reservations((held({"worker": {"n0": 2}}), held({"worker": {"n3": 2}}, name="other")))
+    assert left(two.plus(held({"worker": {"n1": 1}}))) == [2, 1]
+
+
+def test_pods_that_there_was_no_room_for_go_before_those_that_are_held() -> None:
+    grown = Reservations((held({"worker": {"n0": 3}}),)).resized(key(), {"worker": 4}).resized(key(), {"worker": 2})
+    assert left(grown) == [3]
+    assert left(grown.resized(key(), {"worker": -6})) == [3]
+    assert left(grown.resized(key(), {"worker": -5}).resized(key(), {"worker": -2})) == [2]
 
 
 def test_the_arrival_of_all_pods() -> None:
@@ -119,7 +147,7 @@ def test_nothing_is_counted_twice_while_half_a_gang_is_there() -> None:
     for pods in ([], [("n0", 1)], [("n0", 2)], [("n0", 2), ("n1", 1)]):
         seen = there(*pods)
         reservations = reservations.seen(seen)
-        assert reservations.applied(seen).nodes.free(GPU).tolist() == [6, 7, 8, 8]
+        assert applied(reservations, seen).nodes.free(GPU).tolist() == [6, 7, 8, 8]
 
 
 def test_a_snapshot_that_was_begun_before_the_hold_says_nothing() -> None:
@@ -141,6 +169,51 @@ def test_pods_on_their_way_out_are_no_arrival() -> None:
     assert left(Reservations((held({"worker": {"n0": 1}}),)).seen(leaving)) == [1]
 
 
+# -- what turns up in another cluster ---------------------------------------------------------------------------------
+
+
+def elsewhere(*pods: tuple[str, int], labels: Mapping[str, str] = LABELS, seconds: float = 10) -> ClusterSnapshot:
+    return replace(there(*pods, labels=labels, seconds=seconds), name="elsewhere")
+
+
+def test_pods_that_turn_up_in_another_cluster_are_not_waited_for() -> None:
+    waiting = Reservations((held({"worker": {"n0": 2, "n1": 1}}),))
+    some = waiting.seen(elsewhere(("n3", 1)))
+    assert (left(some), some.holds[0].cluster) == ([2], "here")
+    assert left(some.seen(elsewhere(("n3", 1), seconds=20))) == [2]
+    assert left(some.seen(elsewhere(("n3", 2), ("n0", 1), seconds=20))) == []
+    assert left(some.seen(there(("n0", 2), seconds=20))) == []
+
+
+def test_pods_that_were_in_another_cluster_before_are_those_of_a_namesake() -> None:
+    """And so are those that come there later."""
+    before = {name: Appeared(one) for name, one in (("here", EMPTY), ("elsewhere", elsewhere(("n0", 1), seconds=0)))}
+    pods = {"worker": shape(gpu=1, labels=LABELS)}
+    one = hold(key(), EMPTY, placement(worker={"n0": 2}), pods, (), NOON, LATER, fleet=before)
+    assert left(Reservations((one,)).seen(elsewhere(("n0", 5)))) == [2]
+    assert left(Reservations((one,)).seen(there(("n0", 1)))) == [1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "mine"),
+    [({"app": "train"}, True), ({"app": "ml", "job": "train"}, True), ({"app": "ml", "job": "train-2"}, False)],
+)
+def test_in_another_cluster_a_label_has_to_bear_its_name(labels: Mapping[str, str], mine: bool) -> None:
+    """Pods that are only alike may be those of anybody."""
+    common = {"app": labels["app"]}
+    assert (
+        left(Reservations((held({"worker": {"n0": 1}}, labels=common),)).seen(elsewhere(("n0", 1), labels=labels)))
+    ) == ([] if mine else [1])
+
+
+def test_who_is_promised_the_room_comes_first() -> None:
+    """Both are named alike; the pods that come are those of the one that is expected there."""
+    strayed = held({"worker": {"n0": 1}})
+    expected = replace(held({"worker": {"n0": 1}}), cluster="elsewhere", passed={})
+    seen = Reservations((strayed, expected)).seen(elsewhere(("n0", 1)))
+    assert [one.cluster for one in seen.holds] == ["here"]
+
+
 # -- whose pods they are ----------------------------------------------------------------------------------------------
 
 
@@ -160,6 +233,22 @@ def test_pods_on_their_way_out_are_no_arrival() -> None:
 def test_pods_are_known_by_their_labels(template: Mapping[str, str], pod: Mapping[str, str], mine: bool) -> None:
     reservations = Reservations((held({"worker": {"n0": 1}}, labels=template),))
     assert (left(reservations.seen(there(("n0", 1), labels=pod))) == []) == mine
+
+
+@pytest.mark.parametrize(
+    ("pod", "mine"),
+    [
+        ({"job-name": "train-7", "uid": "5"}, True),
+        ({"job-name": "train-7"}, True),
+        ({"job-name": "other-7", "uid": "5"}, False),
+        ({"team": "train-7"}, False),
+    ],
+)
+def test_pods_of_children_are_known_by_names_that_begin_with_its_own(pod: Mapping[str, str], mine: bool) -> None:
+    made = (MadeLabel("job-name", of="workload"), MadeLabel("uid", of="workload"))
+    runs = {"worker": shape(gpu=1, fields={"made": made})}
+    one = hold(key(), EMPTY, placement(worker={"n0": 1}), runs, (), NOON, LATER)
+    assert (left(Reservations((one,)).seen(there(("n0", 1), labels=pod))) == []) == mine
 
 
 def test_a_label_may_name_the_role() -> None:
@@ -217,7 +306,7 @@ def test_room_and_holds_add_up(holds: list[tuple[str, dict[str, int]]], look: di
         reservations = reservations.plus(held({"worker": assignment}, name=name))
     seen = there(*look.items())
     after = reservations.seen(seen)
-    taken = after.applied(seen).nodes.requested.get(GPU)
+    taken = applied(after, seen).nodes.requested.get(GPU)
     waiting = Counter[str]()
     for one in after.holds:
         for assigned in one.placement.values():

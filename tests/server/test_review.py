@@ -11,7 +11,7 @@ from advisor.server import review
 from advisor.server.config import Strictness
 from advisor.server.store import Latest
 from advisor.verdict import CODES
-from tests.builders import TEAM, cluster, node, nodes, noschedule, quota
+from tests.builders import TEAM, bound, cluster, node, nodes, noschedule, quota
 from tests.server.asking import Object, Office, change, creation, deployment, job, office, removal, trainjob
 
 
@@ -94,6 +94,10 @@ def test_a_cluster_that_was_never_read_is_named() -> None:
 # -- what nobody asks about -------------------------------------------------------------------------------------------
 
 
+CONTROLLER = {"username": "system:serviceaccount:jobset-system:jobset-controller-manager"}
+JOBSETS = "jobset.x-k8s.io/v1alpha2"
+
+
 def owned(api_version: str, kind: str, *, controller: bool = True) -> Object:
     """A Job that belongs to something."""
     owner = {"apiVersion": api_version, "kind": kind, "name": "x", "uid": "1", "controller": controller}
@@ -103,8 +107,10 @@ def owned(api_version: str, kind: str, *, controller: bool = True) -> Object:
 @pytest.mark.parametrize(
     ("obj", "facts", "word"),
     [
-        (owned("batch/v1", "CronJob"), {}, "waved-through"),
-        (owned("batch/v1", "CronJob", controller=False), {}, "fits"),
+        (owned(JOBSETS, "JobSet"), {}, "waved-through"),
+        (owned(JOBSETS, "JobSet"), {"userInfo": {"username": "system:kube-controller-manager"}}, "waved-through"),
+        (owned(JOBSETS, "JobSet", controller=False), {}, "fits"),
+        (owned("batch/v1", "CronJob"), {}, "fits"),  # each of its runs is a workload by itself
         (owned("orchestration.aibrix.ai/v1alpha1", "RayClusterReplicaSet"), {}, "waved-through"),  # of a fleet
         (owned("example.com/v1", "Pipeline"), {}, "fits"),  # nobody was asked about that one
         (job(), {"subResource": "status"}, "waved-through"),
@@ -114,9 +120,20 @@ def owned(api_version: str, kind: str, *, controller: bool = True) -> Object:
     ],
 )
 def test_some_are_waved_through_without_a_word(obj: Object, facts: dict[str, Any], word: str) -> None:
-    decision = one_node().review(creation(obj, **facts), enforced=True)
+    decision = one_node().review(creation(obj, **{"userInfo": CONTROLLER, **facts}), enforced=True)
     assert (decision.word, decision.allowed) == (word, True)
     assert bool(decision.warnings) == (word == "fits")
+
+
+@pytest.mark.parametrize("user", [None, {}, {"username": "alice"}, {"username": "system:anonymous"}])
+def test_an_owner_that_somebody_writes_down_is_not_believed(user: object) -> None:
+    """Neither at creation nor when what was let in as small grows."""
+    forged, larger = owned(JOBSETS, "JobSet"), owned(JOBSETS, "JobSet")
+    forged["spec"]["parallelism"] = 9
+    forged["spec"]["completions"] = 9
+    assert not one_node().review(creation(forged, userInfo=user), enforced=True).allowed
+    assert not one_node().review(change(larger, forged, userInfo=user), enforced=True).allowed
+    assert one_node().review(creation(forged, userInfo=CONTROLLER), enforced=True).allowed
 
 
 @pytest.mark.parametrize("enforced", [False, True])
@@ -134,6 +151,30 @@ def test_a_faulty_manifest_is_let_in_with_its_fault(spec: Object, said: str, enf
     decision = one_node().review(creation(faulty), enforced=enforced)
     assert (decision.word, decision.allowed) == ("not-readable", True)
     assert said in decision.warnings[0]
+
+
+def edited_job(**spec: Any) -> Object:
+    found = job()
+    found["spec"] |= spec
+    return found
+
+
+def many_templates() -> Object:
+    """More than are read in time."""
+    large = job()
+    container = large["spec"]["template"]["spec"]["containers"][0]
+    large["spec"]["more"] = [{"containers": [container]} for _ in range(101)]
+    return large
+
+
+@pytest.mark.parametrize("obj", [edited_job(parallelism="many"), many_templates()], ids=["faulty", "too-large"])
+def test_what_cannot_be_judged_is_refused_only_where_the_unknown_is(obj: Object) -> None:
+    lenient, strict = one_node(strictness=Strictness(refuse_stale=True)), one_node(strictness=Strictness(True))
+    assert lenient.review(creation(obj), enforced=True).allowed
+    assert strict.review(creation(obj)).allowed
+    refused = strict.review(creation(obj), enforced=True)
+    assert (refused.word, refused.allowed, refused.warnings) == ("refused", False, ())
+    assert refused.message.startswith("cannot be read: ")
 
 
 def test_an_object_that_is_none_is_let_in_with_a_word() -> None:
@@ -175,7 +216,11 @@ def edited(obj: Object, **edits: Any) -> Object:
     ],
 )
 def test_an_update_is_asked_about_as_far_as_it_adds_pods(old: Object, new: Object, word: str) -> None:
-    assert one_node().review(change(old, new)).word == word
+    """The old pods are there, on two of three nodes."""
+    labels = {"app": "serve", "pod-template-hash": "7d9c4"}
+    there = [bound(on=f"n{number}", labels=labels, gpu=8) for number in (1, 2)]
+    here = office(cluster(nodes=nodes(3, gpu=8), pods=there, name="eu"))
+    assert here.review(change(old, new)).word == word
 
 
 def test_what_joins_has_to_go_where_the_rest_is_expected() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from advisor import files
 from advisor.errors import InputError
+from advisor.kube.clusters import ClusterEntry
 from advisor.server import schema
 from advisor.server.config import Config, Strictness
 
@@ -46,8 +47,24 @@ def test_everything_can_be_said() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("", None),
+        ("hub: {inCluster: true}", ClusterEntry("hub", in_cluster=True)),
+        ("hub: {kubeconfig: hub.yaml, context: main}", ClusterEntry("hub", Path("conf/hub.yaml"), "main")),
+        ("hub: {context: main}", ClusterEntry("hub", None, "main")),
+    ],
+)
+def test_the_way_to_the_management_cluster(text: str, entry: ClusterEntry | None) -> None:
+    assert read(SHORT + text).hub == entry
+
+
+@pytest.mark.parametrize(
     ("text", "faults"),
     [
+        (SHORT + "hub: {}", ["5 hub: needs inCluster or a kubeconfig"]),
+        (SHORT + "hub: {inCluster: true, context: main}", ["5 hub: needs inCluster or a kubeconfig"]),
+        (SHORT + "hub: {incluster: true}", ["5 hub.incluster: is not known here"]),
         ("kind: ServerConfig", ["1 apiVersion: is missing", "1 tls: is missing", "1 clusters: is missing"]),
         (SHORT + "refesh: 1s", ["5 refesh: is not known here"]),
         (SHORT + "tsl: {}\nlisten: {port: 70000}", ["6 listen.port: should be less than", "5 tsl: is not known here"]),

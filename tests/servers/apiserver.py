@@ -243,17 +243,21 @@ class ApiServer:
 
     def start_scheduler(self, profile: Object | None = None) -> Process:
         """Starts a kube-scheduler; `profile` is a KubeSchedulerConfiguration, without the connection."""
-        return self._help(
+        return self.start_helper(
             "scheduler", controllers.scheduler(self.admin_kubeconfig, self.options.feature_gates, profile)
         )
 
-    def start_controller_manager(self, names: Iterable[str] = controllers.FOR_STATIC_FLEETS) -> Process:
-        """Starts a kube-controller-manager with only these controllers."""
+    def start_controller_manager(
+        self, names: Iterable[str] = controllers.FOR_STATIC_FLEETS, more: Sequence[str] = ()
+    ) -> Process:
+        """Starts a kube-controller-manager with only these controllers; `more` are further flags."""
         gates, key = self.options.feature_gates, self.identity.key
-        return self._help("controller-manager", controllers.manager(self.admin_kubeconfig, gates, key, names))
+        command = controllers.manager(self.admin_kubeconfig, gates, key, names)
+        return self.start_helper("controller-manager", [*command, *more])
 
-    def _help(self, name: str, command: Sequence[str]) -> Process:
-        helper = self._processes.start(f"{self.folder.name}-{name}", command)
+    def start_helper(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Process:
+        """Starts a program that works on this server and ends with it."""
+        helper = self._processes.start(f"{self.folder.name}-{name}", command, environment)
         self._helpers.append(helper)
         return helper
 

@@ -10,6 +10,7 @@ mix, and a file that lies there is complete, because it was renamed into its pla
 
 import fcntl
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 MODULES: Mapping[str, Mapping[str, str]] = {
@@ -28,6 +31,18 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
         "kubectl": "k8s.io/kubernetes/cmd/kubectl",
     },
+    "jobset": {"jobset-controller": "sigs.k8s.io/jobset"},
+    "lws": {"lws-controller": "sigs.k8s.io/lws/cmd"},
+    "kuberay": {"kuberay-operator": "github.com/ray-project/kuberay/ray-operator"},
+    "training": {"training-operator": "github.com/kubeflow/training-operator/cmd/training-operator.v1"},
+    "mpi": {"mpi-operator": "github.com/kubeflow/mpi-operator/cmd/mpi-operator"},
+    "trainer": {"trainer-controller": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"},
+    "knative": {
+        "knative-controller": "knative.dev/serving/cmd/controller",
+        "knative-webhook": "knative.dev/serving/cmd/webhook",
+        "knative-autoscaler": "knative.dev/serving/cmd/autoscaler",
+    },
+    "kserve": {"kserve-controller": "github.com/kserve/kserve/cmd/manager"},
 }
 
 HERE = Path(__file__).parent
@@ -45,6 +60,26 @@ class BuildError(Exception):
 def program(module: str, name: str) -> Path:
     """The path of a program, built first when it is nowhere to be found."""
     return _asset(name) or _cached(module, name) or _build(module, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A module of the proxy as it lies unpacked, with its version."""
+
+    folder: Path
+    version: str
+
+
+@cache
+def source(module: str, path: str) -> Source:
+    """Where a module lies on which one of ours depends: CRDs and release manifests come with it."""
+    go = _go(path)
+    command = [go, "mod", "download", "-json", path]
+    done = subprocess.run(command, cwd=HERE / module, env=_environment(), capture_output=True, text=True)
+    if done.returncode:
+        raise BuildError(f"go mod download {path} failed:\n{done.stderr[-4000:]}")
+    found = json.loads(done.stdout)
+    return Source(Path(found["Dir"]), found["Version"])
 
 
 def prepare(module: str, *names: str) -> None:
@@ -72,15 +107,24 @@ def _cache(module: str) -> Path:
 
 
 def _build(module: str, name: str) -> Path:
-    go = shutil.which("go")
-    if go is None:
-        raise UnavailableError(f"{name} is needed: install Go, or set KUBEBUILDER_ASSETS to a folder that holds it")
+    go = _go(name)
     target = _cache(module) / name
     target.parent.mkdir(parents=True, exist_ok=True)
     with _lock(target.parent / ".lock"):
         if not target.is_file():  # nobody built it while we waited
             _compile(go, module, name, target)
     return target
+
+
+def _go(name: str) -> str:
+    go = shutil.which("go")
+    if go is None:
+        raise UnavailableError(f"{name} is needed: install Go, or set KUBEBUILDER_ASSETS to a folder that holds it")
+    return go
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
 
 
 @contextmanager
@@ -98,7 +142,7 @@ def _compile(go: str, module: str, name: str, target: Path) -> None:
     done = subprocess.run(
         [go, "build", *flags, "-o", str(unfinished), package],
         cwd=HERE / module,
-        env=os.environ | {"CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""},
+        env=_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -5,12 +5,13 @@ that a Ctrl-C in the terminal reaches pytest alone, which then ends them in its 
 case that pytest no longer can.
 """
 
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.servers import guard
@@ -36,12 +37,13 @@ class Port:
 
 
 class Process:
-    def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
+    def __init__(self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> None:
         self.name, self.log = name, log
         with log.open("ab") as file:
             self._popen = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
+                env=os.environ | dict(environment),
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -92,8 +94,9 @@ class Processes:
             text=True,
         )
 
-    def start(self, name: str, command: Sequence[str]) -> Process:
-        process = Process(name, command, self.folder / f"{name}.log")
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Process:
+        """`environment` is added to our own."""
+        process = Process(name, command, self.folder / f"{name}.log", environment or {})
         self._alive.append(process)
         self._tell_guard(f"+{process.pid}")
         return process

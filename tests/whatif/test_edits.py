@@ -18,6 +18,7 @@ from advisor.whatif.edits import (
     Cordon,
     Drain,
     Edit,
+    Gone,
     LabelNodes,
     LoseCluster,
     RemoveNodes,
@@ -155,7 +156,7 @@ def with_label(*texts: str) -> Which:
         pytest.param(
             PAIR,
             cluster([node("n0", gpu=8, taints=[noschedule("maintenance", "yes")]), node("n1", gpu=8)]),
-            TaintNodes(of("n0"), remove=(("maintenance", ""),)),
+            TaintNodes(of("n0"), remove=(Gone("maintenance"),)),
             "never",
             "fits",
             id="a taint taken away",
@@ -329,7 +330,7 @@ def test_a_lost_cluster_is_not_asked() -> None:
         (Drain(with_label("rack=r7")), "here has no node with rack=r7\n    no node there has the label rack"),
         (Drain(with_label("pool=y")), "here has no node with pool=y\n    values of pool there are x"),
         (Cordon(of("n0", "gone")), 'here has no node "gone"'),
-        (TaintNodes(of("n0"), remove=(("gpu", ""),)), 'n0 of here do not have the taint "gpu"'),
+        (TaintNodes(of("n0"), remove=(Gone("gpu"),)), 'n0 of here do not have the taint "gpu"'),
         (LabelNodes(of("n0"), {"pol": None}), 'n0 of here have no label "pol"\n    did you mean pool?'),
         (LoseCluster("x"), 'there is no cluster "x"\n    clusters are here'),
         (
@@ -358,10 +359,73 @@ def test_several_quotas_need_a_name() -> None:
     assert [one.hard[KEY] for one in found.clusters[0].quotas] == [8, 16]
 
 
-def test_groups_are_not_torn() -> None:
-    job = replace(workload(role("worker", 4, cpu=1)), groups=(replace(gang(worker=2), count=2),))
-    with pytest.raises(InputError, match="2 groups, which cannot share 3 worker pods evenly"):
-        Replicas("worker", 3)(question(job, cluster(nodes(1))))
+@pytest.mark.parametrize(
+    ("step", "groups", "count", "hint"),
+    [
+        (1, 2, 3, "cannot have 3 worker pods: they come in multiples of 2\n    the sizes next to it are 2 or 4"),
+        (4, 1, 6, "multiples of 4\n    the sizes next to it are 4 or 8"),
+        (4, 1, 3, "multiples of 4\n    the least is 4"),
+        (2, 3, 8, "multiples of 6\n    the sizes next to it are 6 or 12"),
+        (0, 1, 8, "train has 12 worker pods at any size of its other roles"),
+    ],
+)
+def test_a_size_that_cannot_be_is_refused(step: int, groups: int, count: int, hint: str) -> None:
+    """Whole groups, whole units of several hosts, and roles that are always as large."""
+    job = replace(workload(replace(role("worker", 12, cpu=1), step=step)))
+    job = replace(job, groups=(replace(gang(worker=12 // groups), count=groups),))
+    asked = question(job, cluster(nodes(1)))
+    with pytest.raises(InputError) as caught:
+        Replicas("worker", count)(asked)
+    assert hint in str(caught.value)
+    assert Replicas("worker", 12)(asked).workloads[0].roles == job.roles
+    if step:
+        assert Replicas("worker", 24)(asked).workloads[0].groups[0].members == {"worker": 24 // groups}
+
+
+def test_a_role_that_is_always_as_large_names_those_that_are_not() -> None:
+    job = workload(replace(role("leader", 1, cpu=1), step=0), role("worker", 2, cpu=1))
+    with pytest.raises(InputError, match="roles of other sizes are worker"):
+        Replicas("leader", 2)(question(job, cluster(nodes(1))))
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [
+        (Gone("maintenance"), []),
+        (Gone("maintenance", "NoSchedule"), []),
+        (Gone("maintenance", "NoSchedule", "yes"), []),
+        (Gone("maintenance", "NoExecute"), None),
+        (Gone("maintenance", "NoSchedule", "no"), None),
+        (Gone("maintenance", "NoSchedule", ""), None),
+    ],
+)
+def test_a_taint_of_another_value_or_effect_stays(gone: Gone, left: list[Taint] | None) -> None:
+    asked = question(PAIR, cluster([node("n0", taints=[noschedule("maintenance", "yes")])]))
+    if left is not None:
+        (found,) = TaintNodes(of("n0"), remove=(gone,))(asked).clusters
+        assert list(found.nodes.taints.of(0)) == left
+    else:
+        with pytest.raises(InputError, match="taints there are maintenance=yes:NoSchedule"):
+            TaintNodes(of("n0"), remove=(gone,))(asked)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        (["rack=r9"], "no node there has the label rack"),
+        (["pool=x", "zone=c"], "values of zone there are a, b"),
+        (["pool=x", "zone=b"], "each of these is true of some node, all of them together of none"),
+        (["many=z"], "values of many there are v0, v1, v2, v3, v4 and 1 more"),
+    ],
+)
+def test_a_selector_that_matches_nothing_names_what_there_is(wanted: list[str], hint: str) -> None:
+    """A label that was taken from all nodes is there no more."""
+    pools = [node("n0", labels={"pool": "x", "zone": "a", "rack": "r1"}), node("n1", labels={"pool": "y", "zone": "b"})]
+    many = [node(f"m{number}", labels={"many": f"v{number}"}) for number in range(6)]
+    asked = LabelNodes(of("n0"), {"rack": None})(question(PAIR, cluster([*pools, *many])))
+    with pytest.raises(InputError) as caught:
+        Drain(with_label(*wanted))(asked)
+    assert str(caught.value).endswith(hint)
 
 
 def test_a_cluster_that_could_not_be_read_cannot_be_edited() -> None:
@@ -388,3 +452,32 @@ def test_a_recording_without_requests_of_its_pods_says_so() -> None:
     old = replace(here, pods=tuple(replace(pods, requests={}) for pods in here.pods))
     with pytest.raises(InputError, match="does not say what each of its pods asks for"):
         RemovePods("here", "team")(question(PAIR, old))
+
+
+# -- one cluster under two names --------------------------------------------------------------------------------------
+
+
+def twins(*uids: str) -> Question:
+    """Two nodes with room for the pair, under two names, and what tells whether they are the same."""
+    both = (cluster(nodes(2, gpu=8), name=name) for name in ("a", "b"))
+    return question(PAIR, *(replace(one, uids=frozenset([uid])) for one, uid in zip(both, uids, strict=True)))
+
+
+@pytest.mark.parametrize(
+    "edit", [Drain(Which("a", ("n0",))), Cordon(Which("b", ("n0",))), RemoveNodes(Which("a", ("n1",)))]
+)
+def test_what_happens_to_a_cluster_happens_under_all_of_its_names(edit: Edit) -> None:
+    assert answer(edit(twins("u", "u"))).choice is None
+    assert answer(edit(twins("u", "v"))).choice
+
+
+def test_a_cluster_is_lost_under_all_of_its_names() -> None:
+    assert [one.name for one in LoseCluster("a")(twins("u", "v")).clusters] == ["b"]
+    with pytest.raises(InputError, match="the only cluster"):
+        LoseCluster("a")(twins("u", "u"))
+
+
+def test_under_a_name_that_could_not_be_read_nothing_is_changed() -> None:
+    read, unread = cluster(nodes(2, gpu=8), name="a"), cluster(name="b", gaps=["cluster"])
+    asked = question(PAIR, *(replace(one, uids=frozenset("u")) for one in (read, unread)))
+    assert verdicts(Drain(Which("a", ("n0",)))(asked)) == ["unknown", "full"]

@@ -14,12 +14,13 @@ from advisor.whatif.edits.target import changed, cluster_of
 
 @dataclass(frozen=True, slots=True)
 class LoseCluster:
-    """A cluster that cannot be used at all."""
+    """A cluster that cannot be used at all, whatever names it has."""
 
     cluster: str
 
     def __call__(self, question: Question) -> Question:
-        left = tuple(one for one in question.clusters if one is not cluster_of(question, self.cluster))
+        lost = cluster_of(question, self.cluster)
+        left = tuple(one for one in question.clusters if not one.is_the_same_as(lost))
         if not left:
             raise InputError(f"{self.cluster} is the only cluster: without it there is nothing to ask")
         return replace(question, clusters=left)

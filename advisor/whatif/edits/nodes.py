@@ -9,11 +9,11 @@ import numpy as np
 
 from advisor import surgery
 from advisor.cluster import ClusterSnapshot, Coded, Mask, Nodes, NodeState, coded
-from advisor.errors import InputError, likely
+from advisor.errors import InputError
 from advisor.labels import UNSCHEDULABLE, Taint
 from advisor.quantity import Amounts
 from advisor.question import Question
-from advisor.whatif.edits.target import Which, changed
+from advisor.whatif.edits.target import Which, alike, changed
 
 _CORDON = Taint(UNSCHEDULABLE)
 
@@ -141,15 +141,34 @@ def _sorted(taints: Iterable[Taint]) -> tuple[Taint, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class TaintNodes:
-    """Taints put on nodes, or taken away. NoExecute evicts nobody here: tolerations of running pods are not recorded.
+class Gone:
+    """Taints of a key that shall go: of any effect where that is empty, of any value where that is None.
 
-    `remove`: (key, effect) pairs, an empty effect stands for all of that key.
+    kubectl takes a value and does not look at it; here one that is named must be there, like everything that is.
+    """
+
+    key: str
+    effect: str = ""
+    value: str | None = None
+
+    def means(self, taint: Taint) -> bool:
+        return taint.key == self.key and self.effect in ("", taint.effect) and self.value in (None, taint.value)
+
+    def __str__(self) -> str:
+        value = "" if self.value is None else f"={self.value}"
+        return f"{self.key}{value}{f':{self.effect}' if self.effect else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaintNodes:
+    """Taints put on nodes, or taken away.
+
+    NoExecute evicts nobody here: tolerations of running pods are not recorded.
     """
 
     which: Which
     add: tuple[Taint, ...] = ()
-    remove: tuple[tuple[str, str], ...] = ()
+    remove: tuple[Gone, ...] = ()
 
     def __call__(self, question: Question) -> Question:
         return changed(question, self.which.cluster, self._tainted)
@@ -158,25 +177,21 @@ class TaintNodes:
         rows = self.which.of(cluster)
         nodes = cluster.nodes
         there = {taint for row in np.flatnonzero(rows).tolist() for taint in nodes.taints.of(row)}
-        for key, effect in self.remove:
-            if not any(_is(taint, key, effect) for taint in there):
+        for gone in self.remove:
+            if not any(map(gone.means, there)):
                 known = f"taints there are {', '.join(map(str, _sorted(there)))}" if there else "they have no taint"
-                raise InputError(f'{self.which} do not have the taint "{key}"', hint=known)
+                raise InputError(f'{self.which} do not have the taint "{gone}"', hint=known)
         return replace(cluster, nodes=replace(nodes, taints=nodes.taints.changed(self._changed, rows)))
 
     def _changed(self, taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
         """A taint takes the place of one with its key and effect, as with kubectl."""
-        gone = (*self.remove, *((taint.key, taint.effect) for taint in self.add))
-        kept = (taint for taint in taints if not any(_is(taint, key, effect) for key, effect in gone))
+        gone = (*self.remove, *(Gone(taint.key, taint.effect) for taint in self.add))
+        kept = (taint for taint in taints if not any(one.means(taint) for one in gone))
         return _sorted((*kept, *self.add))
 
     def __str__(self) -> str:
-        taints = [*map(str, self.add), *(f"{key}{f':{effect}' if effect else ''}-" for key, effect in self.remove)]
+        taints = [*map(str, self.add), *(f"{gone}-" for gone in self.remove)]
         return f"taint {self.which}: {', '.join(taints)}"
-
-
-def _is(taint: Taint, key: str, effect: str) -> bool:
-    return taint.key == key and effect in ("", taint.effect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +210,7 @@ class LabelNodes:
         chosen = nodes.take(np.flatnonzero(rows))
         for key, value in self.labels.items():
             if value is None and not chosen.label(key).where(lambda found: found is not None).any():
-                raise InputError(f'{self.which} have no label "{key}"', hint=likely(key, nodes.labels))
+                raise InputError(f'{self.which} have no label "{key}"', hint=alike(key, nodes))
         changed = {key: nodes.label(key).changed(_always(value), rows) for key, value in self.labels.items()}
         labelled = replace(nodes, labels=dict(sorted({**nodes.labels, **changed}.items())))
         states = _marked(nodes, labelled, rows, question)

@@ -1,0 +1,1 @@
+"""How each controller is started: its custom resources, its webhooks, its process."""
