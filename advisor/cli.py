@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from advisor.commands import exits, terminal
-from advisor.commands.given import Choosing, Clusters, Drafting, Editing, Manifests, Output, Result
+from advisor.commands.given import Choosing, Clusters, Drafting, Editing, Manifests, Output, Registering, Result
 from advisor.errors import Fault, InputError
 
 PROGRAM = "wm-place"
@@ -31,7 +31,7 @@ DEFAULT_COMMAND = "place"
 OTHER = "Other options"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Drafting, Output)
+T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Drafting, Registering, Output)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -515,6 +515,44 @@ def test(words: tuple[str, ...], every: bool, **given: Any) -> Result:
     from advisor.commands.kinds import examples
 
     return examples.run(words, given["definition"], _taken(Output, given), every=every)
+
+
+@definitions.command()
+@click.argument("words", nargs=-1, type=_FILE, metavar="FILE|NAME...")
+@_options(
+    "What is registered",
+    _FILE_OF_DEFINITIONS,
+    _row("--category", default="", metavar="NAME", help="The type's category, by name or id."),
+    _row("--priority", default="", metavar="NAME", help="The type's priority, by name or id."),
+)
+@_options(
+    "Where",
+    _row("--to", default="", metavar="URL", help="The control plane; without it the request is only printed."),
+    _row("--token-file", default="", type=_FILE, metavar="FILE", help="A file with the token for it."),
+    _row(
+        "--certificate-authority",
+        "authority",
+        default="",
+        type=_FILE,
+        metavar="FILE",
+        envvar="WM_PLACE_CERTIFICATE_AUTHORITY",
+        help="Whom to trust, in place of the system's authorities.",
+    ),
+    _row("--dry-run", is_flag=True, help="Look everything up, print the request, and send nothing."),
+    _row("--timeout", metavar="DURATION", callback=_seconds, help="For everything together. Default: 20s."),
+)
+@_options(
+    "How the request is printed",
+    _row("-o", "--output", type=click.Choice(["json", "yaml"]), default="json", show_default=True),
+)
+@_common
+def register(**given: Any) -> Result:
+    """Print or send the request that registers kinds with a Run:ai control plane.
+
+    One request for each kind, with the definitions of all its versions. Exit code 1: a type exists there already."""
+    from advisor.commands.kinds import registering
+
+    return registering.run(_taken(Registering, given), _taken(Output, given))
 
 
 @definitions.command()

@@ -77,6 +77,24 @@ class Drafting:
 
 
 @dataclass(frozen=True, slots=True)
+class Registering:
+    """Which kinds are registered with which control plane. `category` and `priority`: names or ids.
+
+    timeout  seconds for everything together
+    """
+
+    words: tuple[str, ...]
+    definition: tuple[str, ...] = ()
+    category: str = ""
+    priority: str = ""
+    to: str = ""
+    token_file: str = ""
+    authority: str = ""
+    dry_run: bool = False
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """How the answer is printed. `scheduler`: whom the gangs are written for (None: what the chosen cluster has)."""
 

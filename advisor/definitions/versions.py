@@ -19,6 +19,12 @@ def rank(version: str) -> Rank | None:
     return int(found["major"]), _STAGES.index(found["stage"]), int(found["minor"] or 0)
 
 
+def maturity(version: str) -> Rank:
+    """Sorts as Kubernetes prefers versions: stable ones first, then the higher number; what is no version comes last."""
+    found = rank(version)
+    return (found[1], found[0], found[2]) if found else (-1, 0, 0)
+
+
 def distance(version: str, wanted: str) -> tuple[bool, Rank, Rank]:
     """Sorts by nearness to `wanted`: equal, then major version, maturity, minor number; the newer one among equals."""
     left, right = rank(version), rank(wanted)

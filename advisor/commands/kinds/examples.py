@@ -43,18 +43,20 @@ def _entries(words: Sequence[str], named: tuple[str, ...], output: Output, *, ev
     if every:
         yield from Builtin().entries
         return
-    of_files = [word for word in words if _is_file(word)]
+    of_files = [word for word in words if is_file(word)]
     if of_files:
-        yield from _in_files(of_files)
+        yield from in_files(of_files)
     found = listing.at_hand(named, Clusters(), output)
     yield from listing.chosen([word for word in words if word not in of_files], found)
 
 
-def _is_file(word: str) -> bool:
+def is_file(word: str) -> bool:
+    """Is a file meant, rather than a name?"""
     return word.endswith(ENDINGS) or Path(word).exists()
 
 
-def _in_files(paths: Sequence[str]) -> Iterator[Entry]:
+def in_files(paths: Sequence[str]) -> Iterator[Entry]:
+    """The definitions in files. Raises InputError where one of them cannot be used."""
     layer = layers.from_files(paths)
     if layer.faults:
         raise InputError.of(layer.faults)

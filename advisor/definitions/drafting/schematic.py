@@ -36,7 +36,7 @@ def read(data: Mapping[str, Any], version: str = "") -> Crd:
     try:
         spec = data["spec"]
         served = {one["name"]: one for one in spec["versions"] if one.get("served", True)}
-        chosen = version or max(served, key=lambda name: versions.rank(name) or (-1, 0, 0))
+        chosen = version or max(served, key=versions.maturity)
         if chosen not in served:
             raise unknown("version", chosen, served)
         schema = served[chosen]["schema"]["openAPIV3Schema"]
