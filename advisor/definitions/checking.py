@@ -32,6 +32,7 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("roles", "when"): ("id",),
     ("roles", "template"): (*_INSTANCE, "object", "role"),
     ("gang", "groups"): ("roles",),
+    ("unmodelled",): ("written",),
     ("gang", "minAvailable"): ("roles",),
     ("claims",): ("roles",),
 }

@@ -359,6 +359,6 @@ def requires(context: Context) -> tuple[str, ...]:
     return tuple(context.value(outputs.REQUIRES, context.profile.spec.requires, []) or ())
 
 
-def unmodelled(context: Context) -> tuple[Unmodelled, ...]:
-    stated = context.value(outputs.UNMODELLED, context.profile.spec.unmodelled, []) or []
+def unmodelled(context: Context, written: Prepared) -> tuple[Unmodelled, ...]:
+    stated = context.value(outputs.UNMODELLED, context.profile.spec.unmodelled, [], written=written.data) or []
     return tuple(Unmodelled(**found) for found in stated)

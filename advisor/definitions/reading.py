@@ -212,19 +212,23 @@ def _workload(document: Document, found: Found, default_namespace: str, beside: 
     )
     try:
         with document.faults(), SANDBOX.together():
-            whole = replace(_with_roles(workload, document, found, beside), waits=_waits(document, found))
+            whole = _waiting(_with_roles(workload, document, found, beside), document, found)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
         return replace(workload, faults=error.faults)
 
 
-def _waits(document: Document, found: Found) -> bool:
-    """Do its pods come later?"""
+def _waiting(workload: Workload, document: Document, found: Found) -> Workload:
+    """The workload, with a word where its pods come later."""
     own = profile_of(found)
-    if own and own.spec.scheduled:
-        return True
-    return suspend.suspended(found.entry.definition, prepare(document.data), found.entry.origin.engine)
+    definition = found.entry.definition
+    stopped = suspend.suspended(definition, prepare(document.data), found.entry.origin.engine)
+    note = Note(
+        "suspended", "keeps its pods away: those that are said come when it is resumed", suspend.path(definition)
+    )
+    waits = stopped or bool(own and own.spec.scheduled)
+    return replace(workload, waits=waits, notes=(*workload.notes, *([note] * stopped)))
 
 
 def _definition(found: Found) -> Definition:
@@ -259,7 +263,7 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
         groups=profile.groups(context, made.roles),
         min_available=least,
         notes=(*workload.notes, *scaled, *notes, *of_roles, *said),
-        unmodelled=profile.unmodelled(context),
+        unmodelled=profile.unmodelled(context, given),
         requires=profile.requires(context),
     )
     return _with_claims(whole, beside, profile.claims(context, made.roles))

@@ -30,6 +30,12 @@ def suspended(definition: Definition, document: Prepared, engine: Engine) -> boo
         return False
 
 
+def path(definition: Definition) -> str:
+    """Where the object says that it is suspended, "" where it cannot."""
+    stated = definition.root.suspend_definition
+    return stated.suspend_actions[0].path.lstrip(".") if stated else ""
+
+
 def _says(action: Action, document: Prepared, engine: Engine) -> bool:
     wanted = json.dumps(json.loads(action.value))
     found = engine.evaluate(action.path, document)

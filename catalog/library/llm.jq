@@ -261,8 +261,21 @@ def llm_groups($roles):
        (select($spec.prefill.worker) | $spec.prefill | llm_group("prefill-leader"; "prefill-worker"))]
     end;
 
-def llm_doubts($refs):
-  [(.spec | select(llm_is_scheduled and (llm_has_tokenizer | not) and .router.scheduler.config.ref)
+# Of the object as the manifest and its configs have it: paths of pods whose main container only a preset knows. Those
+# that are installed ask for nothing, but every cluster may have its own.
+def llm_preset_pods:
+  def served: any((.containers // [])[]; .name == null or .name == "main");
+  def unserved($path; $pipeline):
+    if (.template | served) or (.template == null and .worker != null and $pipeline) then empty else $path + ".template" end,
+    if .worker == null or (.worker | served) or $pipeline then empty else $path + ".worker" end;
+  def pipeline: .worker != null and (llm_is_data_parallel | not);
+  .spec | (pipeline as $pipeline | unserved("spec"; $pipeline)),
+    (.prefill | select(. != null) | pipeline as $pipeline | unserved("spec.prefill"; $pipeline));
+
+def llm_doubts($refs; $written):
+  [($written | llm_whole($refs) | llm_preset_pods
+      | {path: ., text: "the container that serves is that of the cluster's presets, which are not read; the usual ones ask for nothing", restricts: true}),
+   (.spec | select(llm_is_scheduled and (llm_has_tokenizer | not) and .router.scheduler.config.ref)
       | {path: "spec.router.scheduler.config.ref", text: "plugins in a ConfigMap, which may ask for a tokenizer", restricts: true}),
      (select(any(., ($refs.configs // [])[]; (.metadata.annotations // {})["serving.kserve.io/merge-append-fields"] != null))
       | {path: "spec.baseRefs", text: "lists that are joined where configs are merged", restricts: true})];

@@ -12,6 +12,7 @@ from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
+from tests.kube.objects import merged
 
 Object = dict[str, Any]
 GPU = "nvidia.com/gpu"
@@ -272,6 +273,51 @@ class TestConfigs:
         assert "kserve-config-llm-worker-pipeline-parallel" in missing.title
 
 
+PRESETS = "presets"
+
+
+class TestPresets:
+    """Containers that only the cluster's presets know: what is usual asks for nothing, but that is no certain zero."""
+
+    @pytest.mark.parametrize(
+        ("spec", "paths"),
+        [
+            ({}, ["spec.template"]),
+            ({"template": {"nodeSelector": {"gpu": "large"}}}, ["spec.template"]),
+            ({"template": {"containers": [{"name": "beside"}]}}, ["spec.template"]),
+            ({"template": main(**gpus(2))}, []),
+            ({"template": main()}, []),
+            ({"template": main(), "prefill": {}}, ["spec.prefill.template"]),
+            ({"template": main(), "prefill": {"template": main()}}, []),
+            ({"worker": main(), "parallelism": {"data": 16, "dataLocal": 8}}, ["spec.template"]),
+            (
+                {"template": main(), "worker": {"nodeName": "a"}, "parallelism": {"data": 16, "dataLocal": 8}},
+                ["spec.worker"],
+            ),
+            ({"template": main(), "worker": main(), "parallelism": {"data": 16, "dataLocal": 8}}, []),
+        ],
+    )
+    def test_they_are_a_doubt(self, spec: Object, paths: list[str]) -> None:
+        found = read(llm(**spec)).unmodelled
+        assert [one.path for one in found if PRESETS in one.text] == paths
+
+    def test_configs_may_say_them(self) -> None:
+        service = llm(baseRefs=[{"name": "base"}])
+        assert [one for one in read(service, config("base", template=main())).unmodelled if PRESETS in one.text] == []
+        assert [one for one in read(service, config("base", replicas=2)).unmodelled if PRESETS in one.text]
+
+
+@pytest.mark.parametrize("stop", ["true", "false"])
+def test_what_is_stopped_says_so(stop: str) -> None:
+    stopped = {"metadata": {"annotations": {"serving.kserve.io/stop": stop}}}
+    service = TestInferenceService().service({"containers": [{"name": "it", "image": "x"}]})
+    for one in (service, llm(template=main())):
+        workload = read(merged(one, stopped))
+        notes = [(note.rule, note.path) for note in workload.notes if note.rule == "suspended"]
+        assert notes == [("suspended", 'metadata.annotations["serving.kserve.io/stop"]')] * (stop == "true")
+        assert (workload.waits, workload.pods) == (stop == "true", 1)
+
+
 class TestNodes:
     @pytest.mark.parametrize(("data", "local", "workers"), [(8, 4, 1), (32, 8, 3), (8, 3, 1), (8, 8, 0), (4, 8, 0)])
     def test_a_group_has_a_leader_and_workers(self, data: int, local: int, workers: int) -> None:
@@ -349,7 +395,8 @@ class TestRouter:
         assert list(roles(llm(router=router))) == ["workload"]
 
     def test_plugins_that_were_not_read_are_a_doubt(self) -> None:
-        (doubt,) = read(llm(router={"scheduler": {"config": {"ref": {"name": "plugins", "key": "epp"}}}})).unmodelled
+        router = {"scheduler": {"config": {"ref": {"name": "plugins", "key": "epp"}}}}
+        (doubt,) = read(llm(router=router, template=main())).unmodelled
         assert doubt.path == "spec.router.scheduler.config.ref"
 
 

@@ -144,3 +144,15 @@ def test_a_live_object_is_described_with_what_its_cluster_has(servers: Servers, 
     assert done.returncode == 0, done.stderr
     (workload,) = json.loads(done.stdout)["workloads"]
     assert [(role["name"], role["replicas"]) for role in workload["roles"]] == [("node", 3)]
+
+
+def test_what_the_cluster_lacks_is_no_matter_of_files(servers: Servers, tmp_path: Path) -> None:
+    server = servers.server("east")
+    furnish(server)
+    server.create(yaml.safe_load(TRAINJOB))
+    command = [sys.executable, "-m", "advisor", "describe", "trainjob/tune", "-n", "team"]
+    asked = [*command, "--kubeconfig", str(server.admin_kubeconfig)]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    lacked = "pods depend on ClusterTrainingRuntime torch, which is not in the cluster"
+    assert (done.returncode, lacked in done.stdout, lacked in done.stderr) == (4, True, True), done.stderr
+    assert "create it there, or name the file that holds it: --with FILE" in done.stderr
