@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from advisor import explain
+from advisor import explain, model
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
@@ -19,9 +19,11 @@ from advisor.definitions.catalog import Catalog
 from advisor.memo import Judged, Memo
 from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared
+from advisor.server.changes import Change, change
 from advisor.server.config import Strictness
 from advisor.server.likeness import Likeness
 from advisor.server.recollection import Recollection
+from advisor.server.replanning import planned_anew
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
 from advisor.server.reservations import (
     Hold,
@@ -113,6 +115,8 @@ class Desk:
         self._names: dict[str, str] = {}
         self._fleet: dict[str, Appeared] = {}
         self._deleted: dict[Key, datetime] = {}
+        self._changes: dict[Key, Change] = {}
+        self._borrowed: dict[str, tuple[Latest, Appeared, Latest]] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -122,17 +126,30 @@ class Desk:
         """
         now = self._clock()
         left = self.reservations.at(now)
-        self._latest = self._snapshots.latest()
-        for latest in self._latest:
+        found = self._snapshots.latest()
+        for latest in found:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 self._seen[latest.name] = latest.good
-                left = self._taken_in(latest.good, left)
+                left = self._taken_in(latest.good, left, now)
+        self._latest = tuple(map(self._newest, found))
         self.reservations = left
         young = now - timedelta(seconds=self._rules.expiry)
         self._deleted = {key: when for key, when in self._deleted.items() if when > young}
+        self._changes = {key: one for key, one in self._changes.items() if one.when > young}
         return now
 
-    def _taken_in(self, good: ClusterSnapshot, left: Reservations) -> Reservations:
+    def _newest(self, latest: Latest) -> Latest:
+        """A cluster that is known by several names is judged under each of them by what was read last under any."""
+        pods = self._fleet.get(self.cluster(latest.name))
+        if latest.good is None or pods is None or self._seen[pods.name] is latest.good:
+            return latest
+        known = self._borrowed.get(latest.name)
+        if known is None or known[0] is not latest or known[1] is not pods:
+            good = replace(self._seen[pods.name], name=latest.name, labels=latest.good.labels)
+            known = self._borrowed[latest.name] = (latest, pods, replace(latest, good=good))
+        return known[2]
+
+    def _taken_in(self, good: ClusterSnapshot, left: Reservations, now: datetime) -> Reservations:
         """A cluster that is known by several names goes by the first, and what was read earlier is no news of it."""
         same = (name for name, one in self._seen.items() if name != good.name and one.is_the_same_as(good))
         cluster = self._names[good.name] = next((self._names[name] for name in same), good.name)
@@ -140,7 +157,29 @@ class Desk:
         if known and known.name != good.name and not pods.is_younger_than(known):
             return left
         self._fleet[cluster] = pods
-        return left.seen(good, pods, cluster)
+        return self._borne(left.arrived(pods, cluster), cluster, now)
+
+    def _borne(self, left: Reservations, cluster: str, now: datetime) -> Reservations:
+        """With new nodes for what a cluster has promised on nodes that cannot bear it any more."""
+
+        def plan(workload: Workload, there: ClusterSnapshot) -> Placement:
+            trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
+            found = trial.place()
+            return trial.placement(found if found.complete else model.largest(trial.problem, trial.search))
+
+        seen = self._seen[self._fleet[cluster].name]
+        return left.moved(cluster, planned_anew(left.on(cluster), seen, plan))
+
+    def _as_stored(self, request: Request, now: datetime) -> Reservations:
+        """What is held, less what an update added that was let in and not stored."""
+        change = self._changes.get(request.key)
+        if change is None or not change.was_not_stored(request):
+            return self.reservations
+        left = self.reservations.restored(request.key, change.before, self._fleet).at(now)
+        if not request.dry_run:
+            del self._changes[request.key]
+            self._deleted.pop(request.key, None)
+        return self._borne(left, change.before.cluster, now) if change.before else left
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
@@ -148,15 +187,27 @@ class Desk:
         What is deleted is gone however late that is heard. Raises TooLateError.
         """
         now = self.look()
-        own, changes = self.reservations.of(request.key), request.operation == UPDATE
+        known = self._as_stored(request, now)
+        own, changes = known.of(request.key), request.operation == UPDATE
+        if not request.dry_run:
+            self.reservations = known
         held = Held(own.due, own.begun, own.cluster, self.is_seen) if own and changes else Held(is_seen=self.is_seen)
-        standing = self.reservations if request.subresource else self.reservations.without(request.key)
+        standing = known if request.subresource else known.without(request.key)
         asking = _Asking(self, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket)
         strictness = self._rules.strictness if enforced else None
         decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
+            self._note(request, own, decision, now)
         return decision
+
+    def _note(self, request: Request, own: Hold | None, decision: Decision, now: datetime) -> None:
+        """What an update or a deletion has changed, in case that it is not stored."""
+        if request.subresource or not decision.allowed:
+            return
+        self._changes.pop(request.key, None)
+        if request.operation in (UPDATE, DELETE) and self.reservations.of(request.key) is not own:
+            self._changes[request.key] = change(request, own, now)
 
     def holds(self, namespace: str, name: str) -> bool:
         """Is room held for an object of that name, of whatever kind? Anybody may ask."""
@@ -260,7 +311,8 @@ class Desk:
             ended,
         )
         left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
-        made = replace(made, beyond={role: pods for role, pods in left.items() if pods > 0})
+        beyond = {role: pods for role, pods in left.items() if pods > 0}
+        made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
         return less_those_there(made, self._fleet[made.cluster], ended) if request.operation == CREATE else made
 
 

@@ -20,6 +20,7 @@ from advisor.labels import Labels
 from advisor.server.appeared import Alike, Appeared
 from advisor.server.likeness import Likeness
 from advisor.verdict import Placement
+from advisor.workload import Workload
 
 Counts = Mapping[Labels, int]
 """Label set → pods of one namespace that have exactly these labels."""
@@ -53,6 +54,9 @@ class Hold:
     strangers  other clusters where pods bear the object's name that were there before: theirs are no sign of it
     stages     role → stages in which its pods are alive; those of different stages share their room
     beyond     role → pods that the object has besides, and that there was no room for
+    lost       of these, those that had been promised room which is there no more
+    workload   what was asked about; None: it cannot be planned anew
+    most       the most pods that were due since `until` was set, less those that came
     """
 
     key: Key
@@ -70,6 +74,9 @@ class Hold:
     strangers: frozenset[str] = frozenset()
     stages: Stages = field(default_factory=dict)
     beyond: Mapping[str, int] = field(default_factory=dict)
+    lost: Mapping[str, int] = field(default_factory=dict)
+    workload: Workload | None = None
+    most: int = 0
 
     @property
     def pods(self) -> int:
@@ -84,6 +91,15 @@ class Hold:
     def due(self) -> dict[str, int]:
         """Role → pods still to come, with room for them or without."""
         return dict(Counter(self.sizes) + Counter(self.beyond))
+
+    @property
+    def bereft(self) -> Counter[str]:
+        """Role → pods that have lost their room and are still to come."""
+        return Counter(self.lost) & Counter(self.beyond)
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        return frozenset(node for nodes in self.placement.values() for node in nodes)
 
 
 def hold(
@@ -136,10 +152,17 @@ def _there(looks: Likeness, pods: Alike, *, but_own: bool) -> dict[Labels, int]:
 def in_place_of(one: Hold, made: Hold) -> Hold:
     """A hold for the same object, planned anew: what is known of the pods that exist stays known."""
     if one.cluster != made.cluster:
-        return made
+        return _no_longer(one, made)
     counted = {role: min(pods, made.sizes.get(role, 0)) for role, pods in one.counted.items()}
     told = replace(made, unbound=one.unbound, counted=counted)
+    told = _no_longer(one, told)
     return _begun(told) if one.begun else told
+
+
+def _no_longer(one: Hold, made: Hold) -> Hold:
+    """Time runs on for pods that were due before; it begins anew for more of them than ever were."""
+    due = sum(made.due.values())
+    return replace(made, until=one.until, most=one.most) if due <= one.most else replace(made, most=due)
 
 
 def less_those_there(one: Hold, pods: Appeared, ended: datetime | None) -> Hold:
@@ -196,16 +219,31 @@ class Reservations:
         kept = tuple(one for one in self.holds if one.until > now)
         return self if len(kept) == len(self.holds) else Reservations(kept)
 
-    def seen(
-        self, snapshot: ClusterSnapshot, appeared: Appeared | None = None, cluster: str | None = None
-    ) -> Reservations:
+    def restored(self, key: Key, before: Hold | None, fleet: Fleet) -> Reservations:
+        """As if the last change of an object had not been: what it held before, less the pods that have come since."""
+        kept = self.without(key)
+        if before:
+            kept = Reservations((*kept.holds, before))
+            for cluster, pods in fleet.items():
+                kept = kept.arrived(pods, cluster)
+        return kept
+
+    def moved(self, cluster: str, holds: Sequence[Hold]) -> Reservations:
+        """The holds of a cluster in the place of those that were made for the same objects."""
+        if all(new is old for new, old in zip(holds, self.on(cluster), strict=True)):
+            return self
+        known = {one.key: one for one in holds}
+        return Reservations(tuple(known.get(one.key, one) for one in self.holds))
+
+    def seen(self, snapshot: ClusterSnapshot) -> Reservations:
+        return self.arrived(Appeared(snapshot), snapshot.name)
+
+    def arrived(self, pods: Appeared, cluster: str) -> Reservations:
         """What is left to wait for once the pods of a snapshot are known; first come, first served.
 
         Only snapshots that were begun after a hold say anything about it. Those who are promised room there come before
-        those whose pods turn up there though they are expected elsewhere. `appeared`: its pods, where they are sorted
-        already; `cluster`: whose it is, where that is not its name.
+        those whose pods turn up there though they are expected elsewhere. `cluster`: whose pods they are.
         """
-        pods, cluster = appeared or Appeared(snapshot), cluster or snapshot.name
         arrivals: dict[str, _Arrivals] = {}
         left = list(self.holds)
         for expected in (True, False):
@@ -288,6 +326,8 @@ class _Arrivals:
 def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
     """The hold less the pods that are new to it."""
     changed = _arrived(one, arrivals, cluster)
+    came = sum(one.due.values()) - sum(changed.due.values())
+    changed = replace(changed, most=changed.most - came) if came else changed
     if cluster == one.cluster:
         changed = _created(changed, arrivals)
     return changed if changed.due == one.due and not changed.counted else _begun(changed)

@@ -80,7 +80,7 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
         return NOTHING
     if held.due and _is_over(request.object, catalog):
         return Wanted(ended=True)
-    if _is_the_same(request) or _is_child(request, catalog):
+    if says_the_same(request) or _is_child(request, catalog):
         return NOTHING
     new = _workload(request.object, request, catalog, clusters)
     if new is None:
@@ -126,12 +126,12 @@ def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
         return False
 
 
-def _is_the_same(request: Request) -> bool:
+def says_the_same(request: Request) -> bool:
     """Do both objects say the same, whatever is written on them and about them? Most updates are of that kind."""
-    return request.object is not None and request.old is not None and _said(request.object) == _said(request.old)
+    return request.object is not None and request.old is not None and said(request.object) == said(request.old)
 
 
-def _said(found: Mapping[str, Any]) -> dict[str, Any]:
+def said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 
