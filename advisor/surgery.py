@@ -113,6 +113,37 @@ def pods_gone(cluster: ClusterSnapshot, namespace: str) -> ClusterSnapshot:
     )
 
 
+def pods_left(cluster: ClusterSnapshot, gone: Sequence[PodSet]) -> ClusterSnapshot:
+    """The cluster without these of its pods. Quotas without scopes have back what the pods ask for, others nothing."""
+    left = []
+    away = {(one.namespace, one.labels, one.terminating): Counter(one.nodes) for one in gone}
+    for pods in cluster.pods:
+        nodes = Counter(pods.nodes)
+        some = away.get((pods.namespace, pods.labels, pods.terminating), Counter[str]())
+        taken = nodes & some
+        some.subtract(taken)
+        left.append(replace(pods, nodes=dict(nodes - taken)) if taken else pods)
+    requested = _less(cluster.nodes.requested, _uses(cluster.nodes, gone))
+    return replace(
+        cluster,
+        nodes=replace(cluster.nodes, requested=requested),
+        pods=tuple(pods for pods in left if pods.nodes),
+        quotas=tuple(_relieved(quota, gone) for quota in cluster.quotas),
+    )
+
+
+def _relieved(quota: Quota, gone: Iterable[PodSet]) -> Quota:
+    if quota.used is None or quota.scopes:
+        return quota
+    back: Counter[str] = Counter()
+    for pods in gone:
+        if pods.namespace == quota.namespace:
+            for name, amount in {**pods.requests, PODS: 1}.items():
+                for key in (name, f"requests.{name}", f"count/{name}"):
+                    back[key] += amount * sum(pods.nodes.values())
+    return replace(quota, used={key: max(0, used - back[key]) for key, used in quota.used.items()})
+
+
 def _names(cluster: ClusterSnapshot, which: Mask) -> frozenset[str]:
     return frozenset(cluster.nodes.names[row] for row in np.flatnonzero(which))
 

@@ -7,11 +7,11 @@ one thread; `reservations` is a value that anybody may look at.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from advisor import explain, model
+from advisor import explain, model, surgery
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
@@ -21,7 +21,7 @@ from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared
 from advisor.server.changes import Change, change
 from advisor.server.config import Strictness
-from advisor.server.likeness import Likeness
+from advisor.server.likeness import Changed, Likeness
 from advisor.server.recollection import Recollection
 from advisor.server.replanning import planned_anew
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
@@ -35,7 +35,7 @@ from advisor.server.reservations import (
     less_those_there,
     uncounted,
 )
-from advisor.server.review import Advice, Decision, review
+from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Held
 from advisor.trial import Trial
@@ -59,6 +59,13 @@ class Rules:
     max_age: float = 60.0
     expiry: float = 300.0
     referred: tuple[Reference, ...] = ()
+
+
+LINGER = timedelta(seconds=5)
+"""For so long after a change was heard, reads still show the pods that it ends as if they were to stay."""
+
+MOST_CHANGED = 10_000
+"""Objects whose changed labels are remembered; of more, those that changed first are forgotten."""
 
 
 class Ticket:
@@ -117,6 +124,8 @@ class Desk:
         self._deleted: dict[Key, datetime] = {}
         self._changes: dict[Key, Change] = {}
         self._borrowed: dict[str, tuple[Latest, Appeared, Latest]] = {}
+        self._leaving: dict[Key, tuple[tuple[datetime, int], ...]] = {}
+        self._relabelled: dict[Key, Changed] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -136,6 +145,7 @@ class Desk:
         young = now - timedelta(seconds=self._rules.expiry)
         self._deleted = {key: when for key, when in self._deleted.items() if when > young}
         self._changes = {key: one for key, one in self._changes.items() if one.when > young}
+        self._leaving = {key: some for key, some in self._leaving.items() if some[-1][0] > young}
         return now
 
     def _newest(self, latest: Latest) -> Latest:
@@ -179,6 +189,7 @@ class Desk:
         if not request.dry_run:
             del self._changes[request.key]
             self._deleted.pop(request.key, None)
+            self._leaving.pop(request.key, None)
         return self._borne(left, change.before.cluster, now) if change.before else left
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
@@ -191,9 +202,12 @@ class Desk:
         own, changes = known.of(request.key), request.operation == UPDATE
         if not request.dry_run:
             self.reservations = known
-        held = Held(own.due, own.begun, own.cluster, self.is_seen) if own and changes else Held(is_seen=self.is_seen)
+        held = Held(own.due, own.begun, own.cluster) if own and changes else Held()
+        held = replace(held, is_seen=lambda workload: self.is_seen(request.key, workload))
         standing = known if request.subresource else known.without(request.key)
-        asking = _Asking(self, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket)
+        asking = _Asking(
+            self, request.key, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket
+        )
         strictness = self._rules.strictness if enforced else None
         decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
@@ -246,23 +260,48 @@ class Desk:
         """The first of the names that a cluster is known by."""
         return self._names.get(name, name)
 
-    def whereabouts(self, workload: Workload) -> frozenset[str]:
+    def making_way(self, key: Key, workload: Workload, cluster: ClusterSnapshot) -> ClusterSnapshot:
+        """The cluster without those of an object's pods that are seen, and go: as far as they are surely its own."""
+        pods, ended = self._fleet.get(self.cluster(cluster.name)), self._deleted.get(key)
+        if pods is None or (ended is None and key not in self._leaving):
+            return cluster
+        looks = self._likeness(key, workload)
+        before = ended is not None and pods.taken_at is not None and pods.taken_at <= ended
+        most = sum(sum(one.nodes.values()) for one in cluster.pods) if before else self._number_leaving(key, pods)
+        gone = []
+        for one in cluster.pods:
+            if one.namespace == key.namespace and looks.roles(one.labels) and looks.is_sure(one.labels):
+                going = one.nodes if one.terminating else _first(one.nodes, most)
+                most -= 0 if one.terminating else sum(going.values())
+                gone.append(replace(one, nodes=going))
+        return surgery.pods_left(cluster, [one for one in gone if one.nodes]) if gone else cluster
+
+    def _number_leaving(self, key: Key, pods: Appeared) -> int:
+        """How many of an object's pods that were seen go, because it was told to have fewer."""
+        taken = pods.taken_at
+        return sum(count for when, count in self._leaving.get(key, ()) if taken is None or taken <= when)
+
+    def _likeness(self, key: Key, workload: Workload) -> Likeness:
+        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
+        return looks.whatever(self._relabelled.get(key, {}))
+
+    def whereabouts(self, key: Key, workload: Workload) -> frozenset[str]:
         """Clusters where its pods are, or where none surely are: those where pods are that look like them."""
-        there = {name: self._alike(workload.on(name), pods) for name, pods in self._fleet.items()}
+        there = {name: self._alike(key, workload.on(name), pods) for name, pods in self._fleet.items()}
         sure = frozenset(name for name, found in there.items() if any(found))
         return sure or frozenset(name for name, found in there.items() if found)
 
-    def is_seen(self, workload: Workload) -> bool:
+    def is_seen(self, key: Key, workload: Workload) -> bool:
         """May any pod that exists in some cluster be one of the workload's? Where a cluster was not read, it may."""
         now = self._clock()
         if any(one.good is None or one.stale(now, self._rules.max_age) for one in self._latest):
             return True
-        unbound = (self._alike(workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
-        return bool(self.whereabouts(workload)) or any(unbound)
+        unbound = (self._alike(key, workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
+        return bool(self.whereabouts(key, workload)) or any(unbound)
 
-    def _alike(self, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
+    def _alike(self, key: Key, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
         """For every kind of pods that look like the workload's: are they surely its own?"""
-        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
+        looks = self._likeness(key, workload)
         there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
         return list(map(looks.is_sure, looks.among(there)))
 
@@ -284,31 +323,63 @@ class Desk:
         """
         if request.operation == DELETE:
             if not request.subresource:
-                self._deleted[request.key] = now
+                self._deleted[request.key] = now + LINGER
+                self._relabelled.pop(request.key, None)
             return standing
         if decision.ended:
+            self._deleted[request.key] = now + LINGER
             return self.reservations.without(request.key)
+        if decision.relabelled and decision.allowed:
+            self._remember(request.key, decision.relabelled)
         made, own = self._hold(request, decision, now), self.reservations.of(request.key)
         if made is None or (request.operation == CREATE and own and made.pods < own.pods):
-            return self.reservations.resized(request.key, decision.growth)
+            kept = (
+                self.reservations.known_by(request.key, decision.relabelled)
+                if decision.relabelled
+                else self.reservations
+            )
+            if decision.word == NOWHERE and decision.holds and decision.replaced:
+                kept = kept.emptied(request.key, decision.replaced)
+            self._let_go(request.key, decision.growth, own, now)
+            return kept.resized(request.key, decision.growth)
         return standing.plus(in_place_of(own, made) if own else made)
+
+    def _remember(self, key: Key, changed: Changed) -> None:
+        known = self._relabelled.pop(key, {})
+        roles = {*known, *changed}
+        self._relabelled[key] = {one: known.get(one, frozenset()) | changed.get(one, frozenset()) for one in roles}
+        if len(self._relabelled) > MOST_CHANGED:
+            del self._relabelled[next(iter(self._relabelled))]
+
+    def _let_go(self, key: Key, growth: Mapping[str, int], own: Hold | None, now: datetime) -> None:
+        """Of pods that are there, so many are to go."""
+        due = own.due if own else {}
+        count = sum(max(0, -more - due.get(role, 0)) for role, more in growth.items())
+        if count:
+            self._leaving[key] = (*self._leaving.get(key, ()), (now + LINGER, count))
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice
         if advice is None or advice.chosen is None or advice.answer.choice is None or not decision.holds:
             return None
         trial, ended = advice.chosen, self._deleted.get(request.key)
+        pods = self._fleet[self.cluster(trial.cluster.name)]
+        leaving = self._number_leaving(request.key, pods)
+        looks = Likeness(request.key.name, trial.shapes).whatever(self._relabelled.get(request.key, {}))
+        last = max([now, *([ended] if ended else []), *(when for when, _ in self._leaving.get(request.key, ()))])
         made = hold(
             request.key,
             replace(self._seen[trial.cluster.name], name=self.cluster(trial.cluster.name)),
             advice.answer.choice.placement or Placement({}),
             trial.shapes,
             trial.diagnosis.charges,
-            now,
+            last,
             now + timedelta(seconds=self._rules.expiry),
             trial.stages,
             self._fleet,
             ended,
+            looks,
+            leaving,
         )
         left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
         beyond = {role: pods for role, pods in left.items() if pods > 0}
@@ -321,6 +392,7 @@ class _Asking:
     """One review's way to advice. `own`: what is held for its object; `home`: where that is still expected."""
 
     desk: Desk
+    key: Key
     standing: Reservations
     own: Hold | None
     home: frozenset[str]
@@ -338,8 +410,20 @@ class _Asking:
 
     def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        there = self.desk.whereabouts(workload) if additional else frozenset()
+        there = self.desk.whereabouts(self.key, workload) if additional else frozenset()
         home = there & self.home or there or self.home
         clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
+        clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one) for one in clusters)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
         return self.desk.advice(workload, question, self.ticket)
+
+
+def _first(nodes: Mapping[str, int], most: int) -> dict[str, int]:
+    """So many of some pods at most, by node."""
+    found = {}
+    for node in sorted(nodes):
+        taken = min(nodes[node], most)
+        most -= taken
+        if taken:
+            found[node] = taken
+    return found

@@ -18,7 +18,7 @@ from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
 from advisor.labels import Labels
 from advisor.server.appeared import Alike, Appeared
-from advisor.server.likeness import Likeness
+from advisor.server.likeness import Changed, Likeness
 from advisor.verdict import Placement
 from advisor.workload import Workload
 
@@ -113,13 +113,16 @@ def hold(
     stages: Stages | None = None,
     fleet: Fleet | None = None,
     ended: datetime | None = None,
+    likeness: Likeness | None = None,
+    leaving: int = 0,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
     `fleet`: the pods of the cluster and of the others, where they are sorted already. `ended`: when an object of that
-    name was deleted; pods of that one, if they were seen before, make way for those that are to come.
+    name was deleted; pods of that one, if they were seen before, make way for those that are to come. So do as many as
+    are `leaving` of those that are there. `likeness`: how to know its pods, where the shapes alone do not tell.
     """
-    looks = Likeness(key.name, shapes)
+    looks = likeness or Likeness(key.name, shapes)
     fleet = fleet or {cluster.name: Appeared(cluster)}
     here = fleet[cluster.name]
     others = (name for name, pods in fleet.items() if name != cluster.name and not _is_before(pods, ended))
@@ -132,7 +135,11 @@ def hold(
         since,
         until,
         looks,
-        passed={cluster.name: _there(looks, here.among(key.namespace), but_own=_is_before(here, ended))},
+        passed={
+            cluster.name: _less(
+                _there(looks, here.among(key.namespace), but_own=_is_before(here, ended)), looks, leaving
+            )
+        },
         unbound=_there(looks, here.unbound(key.namespace), but_own=_is_before(here, ended)),
         strangers=frozenset(name for name in others if looks.may_be_among(fleet[name], key.namespace)),
         stages=stages or {},
@@ -147,6 +154,15 @@ def _there(looks: Likeness, pods: Alike, *, but_own: bool) -> dict[Labels, int]:
     """Label set → pods that look like those of a hold, or of these only those that may be somebody else's."""
     alike = (labels for labels in looks.among(pods) if not (but_own and looks.is_sure(labels)))
     return {labels: sum(pods.nodes[labels].values()) for labels in alike}
+
+
+def _less(there: Counts, looks: Likeness, leaving: int) -> dict[Labels, int]:
+    left = dict(there)
+    for labels in sorted(filter(looks.is_sure, there)):
+        gone = min(leaving, left[labels])
+        left[labels] -= gone
+        leaving -= gone
+    return left
 
 
 def in_place_of(one: Hold, made: Hold) -> Hold:
@@ -219,6 +235,15 @@ class Reservations:
         kept = tuple(one for one in self.holds if one.until > now)
         return self if len(kept) == len(self.holds) else Reservations(kept)
 
+    def emptied(self, key: Key, roles: frozenset[str]) -> Reservations:
+        """Pods of these roles are still to come, but there is no room for what they are now."""
+        return Reservations(tuple(_emptied(one, roles) if one.key == key else one for one in self.holds))
+
+    def known_by(self, key: Key, changed: Changed) -> Reservations:
+        """The pods of an object may have other values of these labels."""
+        known = (replace(one, likeness=one.likeness.whatever(changed)) if one.key == key else one for one in self.holds)
+        return Reservations(tuple(known)) if self.of(key) else self
+
     def restored(self, key: Key, before: Hold | None, fleet: Fleet) -> Reservations:
         """As if the last change of an object had not been: what it held before, less the pods that have come since."""
         kept = self.without(key)
@@ -259,6 +284,14 @@ class Reservations:
 
 def _is_news(pods: Appeared, cluster: str, one: Hold) -> bool:
     return pods.taken_at is not None and pods.taken_at > one.since and cluster not in one.strangers
+
+
+def _emptied(one: Hold, roles: frozenset[str]) -> Hold:
+    kept = {role: nodes for role, nodes in one.placement.items() if role not in roles}
+    counted = {role: pods for role, pods in one.counted.items() if role in kept}
+    beyond = Counter(one.due) - Counter({role: sum(nodes.values()) for role, nodes in kept.items()})
+    lost = {role: pods for role, pods in one.lost.items() if role not in roles}
+    return replace(one, placement=kept, counted=counted, beyond=dict(beyond), lost=lost)
 
 
 def _resized(one: Hold, growth: Mapping[str, int]) -> Hold:

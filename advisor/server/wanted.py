@@ -16,6 +16,7 @@ from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import coming, size
+from advisor.server.likeness import Changed
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import PodTemplate, Workload
 
@@ -38,6 +39,8 @@ class Wanted:
     later       they come later: only a no for ever is one, and no room is held
     growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
+    relabelled  role → keys of labels that have changed
+    replaced    roles whose pods are to be others than before
     """
 
     workload: Workload | None = None
@@ -46,6 +49,8 @@ class Wanted:
     later: bool = False
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
+    relabelled: Changed = field(default_factory=dict)
+    replaced: frozenset[str] = frozenset()
 
 
 NOTHING = Wanted()
@@ -89,7 +94,12 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
         raise InputError.of(new.faults)
     if request.operation == CREATE:
         return Wanted(new if coming.has_pods(new) else None, later=new.waits)
-    return _changed(_before(request, catalog, clusters), new, held)
+    old = _before(request, catalog, clusters)
+    asked = _changed(old, new, held)
+    if old is None:
+        return asked
+    replaced = coming.replaced(old.on(held.cluster), new.on(held.cluster))
+    return replace(asked, relabelled=coming.relabelled(old, new), replaced=replaced)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
