@@ -110,6 +110,15 @@ class _Page:
     snapshot: ClusterSnapshot
 
 
+@dataclass(frozen=True, slots=True)
+class _Fewer:
+    """So many pods of an object go until then at the latest, and it has `size` at most afterwards."""
+
+    until: datetime
+    pods: int
+    size: int
+
+
 class Desk:
     """`clock` tells the time of day; nothing else here does."""
 
@@ -124,7 +133,8 @@ class Desk:
         self._deleted: dict[Key, datetime] = {}
         self._changes: dict[Key, Change] = {}
         self._borrowed: dict[str, tuple[Latest, Appeared, Latest]] = {}
-        self._leaving: dict[Key, tuple[tuple[datetime, int], ...]] = {}
+        self._leaving: dict[Key, tuple[_Fewer, ...]] = {}
+        self._lapsed: dict[Key, tuple[datetime, int]] = {}
         self._relabelled: dict[Key, Changed] = {}
         self._pages: dict[str, _Page] = {}
 
@@ -135,6 +145,8 @@ class Desk:
         """
         now = self._clock()
         left = self.reservations.at(now)
+        kept = {one.key for one in left.holds}
+        self._lapsed |= {one.key: (now, one.pods) for one in self.reservations.holds if one.key not in kept}
         found = self._snapshots.latest()
         for latest in found:
             if latest.good and self._seen.get(latest.name) is not latest.good:
@@ -145,7 +157,8 @@ class Desk:
         young = now - timedelta(seconds=self._rules.expiry)
         self._deleted = {key: when for key, when in self._deleted.items() if when > young}
         self._changes = {key: one for key, one in self._changes.items() if one.when > young}
-        self._leaving = {key: some for key, some in self._leaving.items() if some[-1][0] > young}
+        self._leaving = {key: some for key, some in self._leaving.items() if some[-1].until > young}
+        self._lapsed = {key: one for key, one in self._lapsed.items() if one[0] > young}
         return now
 
     def _newest(self, latest: Latest) -> Latest:
@@ -267,7 +280,9 @@ class Desk:
             return cluster
         looks = self._likeness(key, workload)
         before = ended is not None and pods.taken_at is not None and pods.taken_at <= ended
-        most = sum(sum(one.nodes.values()) for one in cluster.pods) if before else self._number_leaving(key, pods)
+        most = (
+            sum(sum(one.nodes.values()) for one in cluster.pods) if before else self._number_leaving(key, pods, looks)
+        )
         gone = []
         for one in cluster.pods:
             if one.namespace == key.namespace and looks.roles(one.labels) and looks.is_sure(one.labels):
@@ -276,10 +291,15 @@ class Desk:
                 gone.append(replace(one, nodes=going))
         return surgery.pods_left(cluster, [one for one in gone if one.nodes]) if gone else cluster
 
-    def _number_leaving(self, key: Key, pods: Appeared) -> int:
-        """How many of an object's pods that were seen go, because it was told to have fewer."""
+    def _number_leaving(self, key: Key, pods: Appeared, looks: Likeness) -> int:
+        """How many of an object's pods that were seen go, because it was told to have fewer and still has more."""
         taken = pods.taken_at
-        return sum(count for when, count in self._leaving.get(key, ()) if taken is None or taken <= when)
+        fewer = [one for one in self._leaving.get(key, ()) if taken is None or taken <= one.until]
+        if not fewer:
+            return 0
+        there = pods.among(key.namespace)
+        own = sum(sum(there.nodes[labels].values()) for labels in looks.among(there) if looks.is_sure(labels))
+        return max(0, min(sum(one.pods for one in fewer), own - fewer[-1].size))
 
     def _likeness(self, key: Key, workload: Workload) -> Likeness:
         looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
@@ -325,6 +345,7 @@ class Desk:
             if not request.subresource:
                 self._deleted[request.key] = now + LINGER
                 self._relabelled.pop(request.key, None)
+                self._lapsed.pop(request.key, None)
             return standing
         if decision.ended:
             self._deleted[request.key] = now + LINGER
@@ -332,6 +353,8 @@ class Desk:
         if decision.relabelled and decision.allowed:
             self._remember(request.key, decision.relabelled)
         made, own = self._hold(request, decision, now), self.reservations.of(request.key)
+        if made and not own and request.operation == CREATE and self._is_tried_again(request.key, made, now):
+            return standing
         if made is None or (request.operation == CREATE and own and made.pods < own.pods):
             kept = (
                 self.reservations.known_by(request.key, decision.relabelled)
@@ -340,7 +363,7 @@ class Desk:
             )
             if decision.word == NOWHERE and decision.holds and decision.replaced:
                 kept = kept.emptied(request.key, decision.replaced)
-            self._let_go(request.key, decision.growth, own, now)
+            self._let_go(request.key, decision, own, now)
             return kept.resized(request.key, decision.growth)
         return standing.plus(in_place_of(own, made) if own else made)
 
@@ -351,12 +374,20 @@ class Desk:
         if len(self._relabelled) > MOST_CHANGED:
             del self._relabelled[next(iter(self._relabelled))]
 
-    def _let_go(self, key: Key, growth: Mapping[str, int], own: Hold | None, now: datetime) -> None:
+    def _let_go(self, key: Key, decision: Decision, own: Hold | None, now: datetime) -> None:
         """Of pods that are there, so many are to go."""
         due = own.due if own else {}
-        count = sum(max(0, -more - due.get(role, 0)) for role, more in growth.items())
+        count = sum(max(0, -more - due.get(role, 0)) for role, more in decision.growth.items())
         if count:
-            self._leaving[key] = (*self._leaving.get(key, ()), (now + LINGER, count))
+            fewer = _Fewer(now + LINGER, count, decision.size)
+            self._leaving[key] = (*self._leaving.get(key, ()), fewer)
+
+    def _is_tried_again(self, key: Key, made: Hold, now: datetime) -> bool:
+        """Is it created once more, after the time for its pods to come is up? It exists, or has failed all the time."""
+        if key not in self._lapsed or made.pods > self._lapsed[key][1]:
+            return False
+        self._lapsed[key] = (now, self._lapsed[key][1])
+        return True
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice
@@ -364,9 +395,9 @@ class Desk:
             return None
         trial, ended = advice.chosen, self._deleted.get(request.key)
         pods = self._fleet[self.cluster(trial.cluster.name)]
-        leaving = self._number_leaving(request.key, pods)
         looks = Likeness(request.key.name, trial.shapes).whatever(self._relabelled.get(request.key, {}))
-        last = max([now, *([ended] if ended else []), *(when for when, _ in self._leaving.get(request.key, ()))])
+        leaving = self._number_leaving(request.key, pods, looks)
+        last = max([now, *([ended] if ended else []), *(one.until for one in self._leaving.get(request.key, ()))])
         made = hold(
             request.key,
             replace(self._seen[trial.cluster.name], name=self.cluster(trial.cluster.name)),

@@ -47,6 +47,7 @@ class Decision:
     ended   room need not be held for it any more
     relabelled  role → keys of labels that have changed
     replaced    roles whose pods are to be others than before
+    size        pods that it will have, as far as that is known
     """
 
     word: str
@@ -60,6 +61,7 @@ class Decision:
     ended: bool = False
     relabelled: Changed = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
+    size: int = 0
 
 
 def review(
@@ -90,7 +92,12 @@ def review(
 
 def _noted(decision: Decision, asked: Wanted) -> Decision:
     return replace(
-        decision, growth=asked.growth, ended=asked.ended, relabelled=asked.relabelled, replaced=asked.replaced
+        decision,
+        growth=asked.growth,
+        ended=asked.ended,
+        relabelled=asked.relabelled,
+        replaced=asked.replaced,
+        size=asked.size,
     )
 
 

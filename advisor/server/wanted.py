@@ -41,6 +41,7 @@ class Wanted:
     ended       nothing that room is held for is to come any more
     relabelled  role → keys of labels that have changed
     replaced    roles whose pods are to be others than before
+    size        pods that it will have, as far as that is known
     """
 
     workload: Workload | None = None
@@ -51,6 +52,7 @@ class Wanted:
     ended: bool = False
     relabelled: Changed = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
+    size: int = 0
 
 
 NOTHING = Wanted()
@@ -99,7 +101,8 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
     if old is None:
         return asked
     replaced = coming.replaced(old.on(held.cluster), new.on(held.cluster))
-    return replace(asked, relabelled=coming.relabelled(old, new), replaced=replaced)
+    size = sum(role.replicas for role in new.on(held.cluster).roles)
+    return replace(asked, relabelled=coming.relabelled(old, new), replaced=replaced, size=size)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
