@@ -65,6 +65,8 @@ def title(answer: Answer, style: Style) -> Lines:
 
 def _asked(answer: Answer) -> str:
     """How much that is, in the resource that decides."""
+    if answer.workload.is_open:
+        return "how many pods is not known"
     amounts = total(answer.workload)
     names = [answer.accelerator] if answer.accelerator in amounts else [n for n in ("cpu", "memory") if n in amounts]
     return ", ".join(
@@ -107,7 +109,7 @@ def free(verdict: Verdict) -> str:
 def largest(verdict: Verdict, workload: Workload) -> str:
     if verdict.verdict == FITS:
         return "all"
-    if verdict.largest is None:
+    if verdict.largest is None or workload.is_open:
         return "-"
     return f"{sum(verdict.largest.values())} of {workload.pods}"
 

@@ -97,6 +97,7 @@ def test_the_table_names_it(run: Run, folder: Path) -> None:
     ran = run("meal.yaml", "--definition", "foo.yaml", *fleet.four(folder))
     assert ran.code == 4
     assert "Recipe llama" in ran.out
+    assert "how many pods is not known" in ran.out
 
 
 def test_a_namespace_that_is_not_there_is_a_no_all_the_same(run: Run, folder: Path) -> None:

@@ -27,7 +27,7 @@ from advisor.workload import PodTemplate, Role, Workload
 from tests.judges import pods as raw
 from tests.servers.objects import Object, Objects
 
-APART = ("node_name", "priority", "labels", "made", "annotations", "volume_claims")
+APART = ("node_name", "priority", "labels", "made", "added", "annotations", "volume_claims")
 """Fields that are not compared, or by rules of their own."""
 AFFINITIES = ("podAffinity", "podAntiAffinity")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
