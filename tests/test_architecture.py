@@ -14,7 +14,18 @@ PACKAGE = Path(__file__).parents[1] / "advisor"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LEAVES = ("errors", "quantity", "labels", "resources")
-NOUNS = (*LEAVES, "accelerators", "workload", "cluster", "question", "verdict", "diagnosis", "problem", "inventory")
+NOUNS = (
+    *LEAVES,
+    "accelerators",
+    "workload",
+    "podrules",
+    "cluster",
+    "question",
+    "verdict",
+    "diagnosis",
+    "problem",
+    "inventory",
+)
 CORE = ("fit", "model", "explain")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -24,6 +35,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "resources": ("quantity",),
     "accelerators": LEAVES,
     "workload": LEAVES,
+    "podrules": (*LEAVES, "workload"),
     "cluster": (*LEAVES, "accelerators"),
     "question": (*LEAVES, "accelerators", "workload", "cluster"),
     "verdict": (*LEAVES, "accelerators", "workload", "cluster", "question"),
