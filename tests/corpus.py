@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +29,19 @@ def expected(folder: str) -> list[Path]:
 
 def cases() -> list[Path]:
     return sorted((FOLDER / "cases").glob("*.yaml"))
+
+
+def definitions(kinds: Collection[tuple[str, str]]) -> list[Path]:
+    """The files of CustomResourceDefinitions for those of these (group, kind) that have one here."""
+    return sorted({path for kind, path in _definitions().items() if kind in kinds})
+
+
+@cache
+def _definitions() -> Mapping[tuple[str, str], Path]:
+    found = {}
+    for path in sorted((FOLDER / "crds").glob("*.yaml")):
+        for document in files.documents(files.read(str(path))):
+            if document.data.get("kind") == "CustomResourceDefinition":
+                spec = document.data["spec"]
+                found[spec["group"], spec["names"]["kind"]] = path
+    return found

@@ -20,7 +20,7 @@ def rank(version: str) -> Rank | None:
 
 
 def maturity(version: str) -> Rank:
-    """Sorts as Kubernetes prefers versions: stable ones first, then the higher number; what is no version comes last."""
+    """Sorts as Kubernetes prefers versions: stable first, then the higher number; what is no version comes last."""
     found = rank(version)
     return (found[1], found[0], found[2]) if found else (-1, 0, 0)
 

@@ -43,6 +43,8 @@ def proposed(workload: Workload, found: Verdict) -> list[pods.Object]:
 def test_the_scheduler_agrees(servers: Servers, path: Path, cluster: str) -> None:
     (case,) = [one for one in corpus.data(path)["clusters"] if one["name"] == cluster]
     server = servers.server(cluster)
+    kinds = {(one["apiVersion"].rpartition("/")[0], one["kind"]) for one in case["objects"]}
+    server.install(*corpus.definitions(kinds))
     server.load(case["objects"])
     workload, found = verdict(path, cluster)
     gang = [pod for _, pod in pods.of(workload)]
