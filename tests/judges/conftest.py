@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def wanted(items: Sequence[pytest.Item]) -> dict[str, list[Manifest]]:
     """Court → manifests of the tests that were selected."""
     found: dict[str, list[Manifest]] = {}
     for item in items:
-        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        params: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
         if "manifest" in params:
             found.setdefault(params["session"], []).append(params["manifest"])
     return found
