@@ -53,8 +53,8 @@ class Verdict:
 
 
 class Trial:
-    def __init__(self, server: ApiServer, manifest: Manifest, namespace: str, quiet: float = QUIET) -> None:
-        self._server, self._manifest, self._quiet = server, manifest, quiet
+    def __init__(self, server: ApiServer, manifest: Manifest, namespace: str) -> None:
+        self._server, self._manifest = server, manifest
         self._documents = manifests.placed(manifest.documents(), namespace)
         self._read = reading.read(self._documents, Catalog()).workloads
         self._argued = manifests.argued().get(manifest.key, [])
@@ -105,7 +105,7 @@ class Trial:
             if now != before or not self._started():
                 before, since = now, time.monotonic()
             patience = 1 if len(now) == announced else PATIENCE
-            if time.monotonic() - since > self._quiet * patience:
+            if time.monotonic() - since > QUIET * patience:
                 return
 
     def _state(self) -> list[tuple[str, str]]:
