@@ -113,20 +113,21 @@ def pods_gone(cluster: ClusterSnapshot, namespace: str) -> ClusterSnapshot:
     )
 
 
-def pods_left(cluster: ClusterSnapshot, gone: Sequence[PodSet]) -> ClusterSnapshot:
-    """The cluster without these of its pods. Quotas without scopes have back what the pods ask for, others nothing."""
-    left = []
-    away = {(one.namespace, one.labels, one.terminating): Counter(one.nodes) for one in gone}
-    for pods in cluster.pods:
-        nodes = Counter(pods.nodes)
-        some = away.get((pods.namespace, pods.labels, pods.terminating), Counter[str]())
-        taken = nodes & some
-        some.subtract(taken)
-        left.append(replace(pods, nodes=dict(nodes - taken)) if taken else pods)
-    requested = _less(cluster.nodes.requested, _uses(cluster.nodes, gone))
+def pods_left(cluster: ClusterSnapshot, going: Mapping[int, Mapping[str, int]]) -> ClusterSnapshot:
+    """The cluster without some of its pods: place in `pods` → node → how many.
+
+    Quotas without scopes have back what the pods ask for, others nothing.
+    """
+    there = frozenset(cluster.nodes.names)
+    away = {place: {node: count for node, count in nodes.items() if node in there} for place, nodes in going.items()}
+    gone = [replace(cluster.pods[place], nodes=nodes) for place, nodes in away.items()]
+    left = (
+        replace(pods, nodes=dict(Counter(pods.nodes) - Counter(away.get(place, {}))))
+        for place, pods in enumerate(cluster.pods)
+    )
     return replace(
         cluster,
-        nodes=replace(cluster.nodes, requested=requested),
+        nodes=replace(cluster.nodes, requested=_less(cluster.nodes.requested, _uses(cluster.nodes, gone))),
         pods=tuple(pods for pods in left if pods.nodes),
         quotas=tuple(_relieved(quota, gone) for quota in cluster.quotas),
     )

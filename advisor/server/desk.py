@@ -283,13 +283,13 @@ class Desk:
         most = (
             sum(sum(one.nodes.values()) for one in cluster.pods) if before else self._number_leaving(key, pods, looks)
         )
-        gone = []
-        for one in cluster.pods:
+        gone = {}
+        for place, one in enumerate(cluster.pods):
             if one.namespace == key.namespace and looks.roles(one.labels) and looks.is_sure(one.labels):
                 going = one.nodes if one.terminating else _first(one.nodes, most)
                 most -= 0 if one.terminating else sum(going.values())
-                gone.append(replace(one, nodes=going))
-        return surgery.pods_left(cluster, [one for one in gone if one.nodes]) if gone else cluster
+                gone[place] = going
+        return surgery.pods_left(cluster, gone) if gone else cluster
 
     def _number_leaving(self, key: Key, pods: Appeared, looks: Likeness) -> int:
         """How many of an object's pods that were seen go, because it was told to have fewer and still has more."""

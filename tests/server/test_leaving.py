@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.builders import quota
+from tests.builders import bound, quota
 from tests.server.asking import change, creation, deployment, job, office, removal, suspended
 from tests.server.test_promises import GPUS, HASH, fleet, room_left, run_by, running, scaled, served
 
@@ -166,3 +166,11 @@ def test_what_fits_nowhere_any_more_holds_nothing() -> None:
     assert here.review(change(deployment(pods=3), chosen)).word == "fits-nowhere"
     assert (here.held, room_left(here, 4)) == (0, True)
     assert (here.review(change(chosen, deployment(pods=3))).word, here.held) == ("fits", 3)
+
+
+def test_pods_of_one_look_and_two_sizes_each_leave_their_own_room() -> None:
+    small = [bound(on="n1", labels={"app": "serve", **HASH}, gpu=2)]
+    here = office(fleet(2, *served(0), *small))
+    here.review(removal(deployment(pods=2)))
+    assert here.review(creation(deployment(pods=3)), enforced=True).word == "refused"
+    assert here.review(creation(deployment(pods=2)), enforced=True).word == "fits"
