@@ -214,13 +214,15 @@ class State:
 class Note:
     """Something that was decided on the way and is worth saying: a default applied, a pod added.
 
-    `warns`: the manifest hardly means it, so it is said even when nobody asks for notes.
+    `warns`: the manifest hardly means it, so it is said even when nobody asks for notes. `where`: the line of `path`,
+    if that is known better than the object's.
     """
 
     rule: str
     text: str
     path: str = ""
     warns: bool = False
+    where: Where | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ def _of(workload: Workload) -> Iterator[Fault]:
     for note in workload.notes:
         if note.warns:
             about = f"{workload.title}, {note.path}" if note.path else workload.title
-            yield Fault(f"{about}: {note.text}", where=workload.source)
+            yield Fault(f"{about}: {note.text}", where=note.where or workload.source)
 
 
 def _notes(found: Asked, output: Output) -> Iterator[str]:

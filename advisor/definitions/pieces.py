@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from advisor.definitions import refused, shapes, templates
-from advisor.errors import InputError
+from advisor.definitions import doomed, refused, shapes, templates
+from advisor.errors import InputError, Path
+from advisor.podrules import Refusal
 
 TEMPLATE, TOLERATIONS = "template", "tolerations"
 
@@ -28,6 +29,18 @@ def check_refused(piece: str, value: Any, *, whole: bool, nameless: bool = False
     """Raises InputError for what the API server would refuse in a pod with this part."""
     with _placed(piece):
         refused.check(_PODS[piece](value, nameless), whole=whole)
+
+
+def check_doomed(value: Any, namespace: str, *, alone: bool, nameless: bool = False) -> None:
+    """Raises InputError for a whole template of which the API server would take no pod; see `doomed.check`."""
+    doomed.check(_template(value, nameless), namespace, alone=alone)
+
+
+def refusals(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> list[tuple[Path, Refusal]]:
+    """What pods with this part will be refused for, each with its place in the part."""
+    steps = _STEPS[piece]
+    found = doomed.refusals(_PODS[piece](value, nameless), namespace)
+    return [(one.path[len(steps) :] if one.path[: len(steps)] == steps else (), one) for one in found]
 
 
 @contextmanager

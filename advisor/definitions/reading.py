@@ -13,6 +13,7 @@ from typing import Any
 
 from advisor.definitions import (
     claims,
+    doomed,
     gangs,
     pieces,
     plain,
@@ -39,6 +40,9 @@ from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
 from advisor.workload import Definition, GangGroup, Missing, Note, Role, Workload
+
+Piece = tuple[str, Any, bool]
+"""Which part of a pod, what is there, and must it be."""
 
 HINT = "wm-place needs a definition for it: name one with --definition FILE"
 
@@ -245,7 +249,8 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
     if own is None:
         _check(given, workload.namespace, found, None)
         extraction = Extraction(entry.definition, _resumed(found, given), entry.origin.engine)
-        return _with_claims(_without_profile(workload, extraction), beside, ())
+        counted = _warned(_without_profile(workload, extraction), document, _pieces(given, found, None))
+        return _with_claims(counted, beside, ())
     runs = found.profile.origin.engine if found.profile else entry.origin.engine
     context, referred, warnings = _referring(Context(own, runs, given, workload.namespace), found, beside.known)
     workload = _with_references(workload, document, referred, warnings)
@@ -266,7 +271,24 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
         unmodelled=profile.unmodelled(context, given),
         requires=profile.requires(context),
     )
+    asked = replace(context, document=given)
+    whole = _warned(whole, document, _pieces(given, found, asked), nameless=own.spec.nameless)
     return _with_claims(whole, beside, profile.claims(context, made.roles))
+
+
+def _warned(
+    workload: Workload, document: Document, written: Iterator[tuple[Path, Piece]], *, nameless: bool = False
+) -> Workload:
+    """With what the API server will refuse its pods for, found where the manifest says so."""
+
+    def places() -> Iterator[doomed.Found]:
+        for path, (piece, value, _) in dict(written).items():
+            if value is not None:
+                for inside, one in pieces.refusals(piece, value, workload.namespace, nameless=nameless):
+                    yield (*path, *inside), one
+
+    found = doomed.notes(workload.roles, places(), document)
+    return replace(workload, notes=(*workload.notes, *found))
 
 
 def _resumed(found: Found, given: Prepared) -> Prepared:
@@ -344,6 +366,8 @@ def _check(
                 pieces.check(piece, value, namespace, nameless=nameless)
             with faults.collect(*path):
                 pieces.check_refused(piece, value, whole=whole, nameless=nameless)
+                if whole and piece == pieces.TEMPLATE:
+                    pieces.check_doomed(value, namespace, alone=not path, nameless=nameless)
     faults.raise_if_any()
     return notes
 
@@ -365,7 +389,7 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
             _whole_count(value)
 
 
-def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, tuple[str, Any, bool]]]:
+def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, Piece]]:
     """Places of pod templates and of parts of pods: which part, what is there, must it be.
 
     Where a path says so, not where one is built.
