@@ -20,7 +20,17 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from advisor.commands import exits, terminal
-from advisor.commands.given import Choosing, Clusters, Drafting, Editing, Manifests, Output, Registering, Result
+from advisor.commands.given import (
+    Choosing,
+    Clusters,
+    Drafting,
+    Editing,
+    Judging,
+    Manifests,
+    Output,
+    Registering,
+    Result,
+)
 from advisor.errors import Fault, InputError
 
 PROGRAM = "wm-place"
@@ -31,7 +41,7 @@ DEFAULT_COMMAND = "place"
 OTHER = "Other options"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Drafting, Registering, Output)
+T = TypeVar("T", Manifests, Clusters, Choosing, Editing, Drafting, Judging, Registering, Output)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -506,12 +516,30 @@ def validate(files: tuple[str, ...], **given: Any) -> Result:
 @definitions.command()
 @click.argument("words", nargs=-1, type=_FILE, metavar="FILE|NAME...")
 @_options("What is tried", _row("--all", "every", is_flag=True, help="Our whole catalogue."), _FILE_OF_DEFINITIONS)
+@_options(
+    "Before the controller itself",
+    _row(
+        "--live",
+        default="",
+        metavar="CONTEXT",
+        shell_complete=_contexts,
+        allow_from_autoenv=False,
+        help="Create the examples of one definition in this cluster, compare their pods, and take all of it away.",
+    ),
+    _row("--yes", is_flag=True, allow_from_autoenv=False, help="Do not ask."),
+    _row("--wait", metavar="DURATION", callback=_seconds, help="For the pods of each example. Default: 1m."),
+    *_way_in,
+)
 @_printing
 @_common
 def test(words: tuple[str, ...], every: bool, **given: Any) -> Result:
     """Try the examples of placement profiles, and show what does not come out as they say.
 
     Exit code 0: everything comes out; 1: something does not."""
+    if given["live"]:
+        from advisor.commands.kinds import judging
+
+        return judging.run(_taken(Judging, {**given, "words": words}), _taken(Output, given))
     from advisor.commands.kinds import examples
 
     return examples.run(words, given["definition"], _taken(Output, given), every=every)

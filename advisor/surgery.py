@@ -113,6 +113,38 @@ def pods_gone(cluster: ClusterSnapshot, namespace: str) -> ClusterSnapshot:
     )
 
 
+def pods_left(cluster: ClusterSnapshot, going: Mapping[int, Mapping[str, int]]) -> ClusterSnapshot:
+    """The cluster without some of its pods: place in `pods` → node → how many.
+
+    Quotas without scopes have back what the pods ask for, others nothing.
+    """
+    there = frozenset(cluster.nodes.names)
+    away = {place: {node: count for node, count in nodes.items() if node in there} for place, nodes in going.items()}
+    gone = [replace(cluster.pods[place], nodes=nodes) for place, nodes in away.items()]
+    left = (
+        replace(pods, nodes=dict(Counter(pods.nodes) - Counter(away.get(place, {}))))
+        for place, pods in enumerate(cluster.pods)
+    )
+    return replace(
+        cluster,
+        nodes=replace(cluster.nodes, requested=_less(cluster.nodes.requested, _uses(cluster.nodes, gone))),
+        pods=tuple(pods for pods in left if pods.nodes),
+        quotas=tuple(_relieved(quota, gone) for quota in cluster.quotas),
+    )
+
+
+def _relieved(quota: Quota, gone: Iterable[PodSet]) -> Quota:
+    if quota.used is None or quota.scopes:
+        return quota
+    back: Counter[str] = Counter()
+    for pods in gone:
+        if pods.namespace == quota.namespace:
+            for name, amount in {**pods.requests, PODS: 1}.items():
+                for key in (name, f"requests.{name}", f"count/{name}"):
+                    back[key] += amount * sum(pods.nodes.values())
+    return replace(quota, used={key: max(0, used - back[key]) for key, used in quota.used.items()})
+
+
 def _names(cluster: ClusterSnapshot, which: Mask) -> frozenset[str]:
     return frozenset(cluster.nodes.names[row] for row in np.flatnonzero(which))
 

@@ -284,6 +284,8 @@ class Missing:
     required  without it nobody knows the pods; else they are those that come where it is not there
     guessed   it is required, and the pods are those that come with what is usual in its place
     absent    it surely is not there: the cluster was asked
+    others    some were found, and there may be more of them
+    that      of all of a kind: what those that count do, in words that follow "that"
     path      where the manifest refers to it; `where`: in which file
     """
 
@@ -291,18 +293,39 @@ class Missing:
     required: bool = True
     absent: bool = False
     guessed: bool = False
+    others: bool = False
+    that: str = ""
     path: Path = ()
     where: Where | None = None
 
     @property
     def title(self) -> str:
-        return " or ".join(reference.title for reference in self.alternatives)
+        names = " or ".join(reference.title for reference in self.alternatives)
+        named = names.replace("any ", "any other ") if self.others else names
+        return f"{named} that {self.that}" if self.that else named
+
+    @property
+    def none(self) -> str:
+        """The title as it follows "there is no"."""
+        return self.title.removeprefix("any ").replace(" or any ", " or ")
+
+    @property
+    def lacked(self) -> str:
+        """What is missing where, in words."""
+        return f"{self.title}, which is not in the {'cluster' if self.absent else 'files'}"
+
+    @property
+    def is_open(self) -> bool:
+        """Without it nobody knows the pods, nor has anything to stand in for it."""
+        return self.required and (self.absent or not self.guessed)
 
     @property
     def fault(self) -> Fault:
         """As something to be mended."""
-        message = f"its pods depend on {self.title}, which is not in the files"
-        return Fault(message, self.path, self.where, "name the file that holds it: --with FILE", "missing-reference")
+        message = f"its pods depend on {self.lacked}"
+        hint = "create it there, or name the file that holds it: --with FILE"
+        hint = hint if self.absent else hint.partition(", or ")[2]
+        return Fault(message, self.path, self.where, hint, "missing-reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +381,7 @@ class Workload:
     @property
     def lacking(self) -> tuple[Missing, ...]:
         """What was not found, and without which nobody knows the pods."""
-        return tuple(missing for missing in self.missing if missing.required and not missing.guessed)
+        return tuple(missing for missing in self.missing if missing.is_open)
 
     @property
     def title(self) -> str:

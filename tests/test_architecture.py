@@ -175,3 +175,11 @@ def test_no_kind_of_workload_is_named_in_python(module: Path) -> None:
 @pytest.mark.parametrize("module", MODULES, ids=name)
 def test_every_module_says_what_it_is_for(module: Path) -> None:
     assert ast.get_docstring(ast.parse(module.read_text())), name(module)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name)
+def test_only_one_module_changes_anything_on_a_server(module: Path) -> None:
+    """`client.Api.send` creates, merges and deletes; what `temporary.py` does with it is taken away again."""
+    calls = (node for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Call))
+    sent = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "send"]
+    assert not sent or name(module) == "kube/temporary.py", [call.lineno for call in sent]

@@ -36,8 +36,15 @@ what the kind's own webhook or controller refuses."""
 OTHER_NAMES = {"deployment": "replica"}
 """Roles that the expected files call by two names."""
 
-RUNTIMES = {"nim-llama3-70b-4xh100": ("nvidia-nim-llama3-70b-instruct-1.0.0", {"cpu": "12", "memory": "32Gi"})}
-"""Files whose expected values come from a runtime that is not in the file: its name and its requests."""
+RUNTIMES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "nim-llama3-70b-4xh100": (
+        "nvidia-nim-llama3-70b-instruct-1.0.0",
+        "nvidia-nim-llama3-70b-instruct",
+        {"cpu": "12", "memory": "32Gi"},
+    ),
+    "fluid-llama31-8b-scale-to-zero": ("custom-kserve-huggingfaceserver", "huggingface", {}),
+}
+"""Files whose expected values need a runtime that is not in the file: its name, the model's format, its requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +94,12 @@ class Public:
         return _pairs(self)
 
 
-def _stood_in(name: str, requests: Mapping[str, str]) -> list[Document]:
+def _stood_in(name: str, model_format: str, requests: Mapping[str, str]) -> list[Document]:
     """A runtime with what the corpus says that the missing one asks for."""
     container = {"name": "kserve-container", "resources": {"requests": requests}}
     kind = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
-    runtime = {**kind, "metadata": {"name": name}, "spec": {"containers": [container]}}
+    spec = {"supportedModelFormats": [{"name": model_format}], "containers": [container]}
+    runtime = {**kind, "metadata": {"name": name}, "spec": spec}
     return files.documents(files.Source("runtime", json.dumps(runtime)))
 
 

@@ -77,6 +77,20 @@ class Drafting:
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """A definition whose examples are created in a cluster for a moment. `wait`: seconds for the pods of each."""
+
+    words: tuple[str, ...]
+    live: str
+    definition: tuple[str, ...] = ()
+    kubeconfig: tuple[str, ...] = ()
+    impersonate: str = ""
+    timeout: float | None = None
+    wait: float | None = None
+    yes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Registering:
     """Which kinds are registered with which control plane. `category` and `priority`: names or ids.
 

@@ -170,10 +170,14 @@ def source(path: str) -> Source:
     return files.read(path)
 
 
-def say(found: Asked, output: Output) -> None:
-    """On stderr: what is wrong with the input, and what was left out of it."""
+def say(found: Asked, output: Output, *, asking: bool = False) -> None:
+    """On stderr: what is wrong with the input, and what was left out of it.
+
+    `asking`: clusters are asked as well. What depends on objects that they may have is for `say_of_clusters` to say.
+    """
     terminal.say([*found.faults, *found.missing], no_color=output.no_color)
-    terminal.say([*found.warnings, *_warnings(found)], severity="warning", no_color=output.no_color)
+    warnings = [fault for one in found.sound if not (asking and one.missing) for fault in _of(one)]
+    terminal.say([*found.warnings, *warnings], severity="warning", no_color=output.no_color)
     terminal.say([Fault(text) for text in _notes(found, output)], severity="note", no_color=output.no_color)
 
 
@@ -187,33 +191,28 @@ def say_more(found: Asked, before: Asked, output: Output) -> None:
         warnings=tuple(fault for fault in found.warnings if fault not in before.warnings),
         passed_over={} if found.passed_over == before.passed_over else found.passed_over,
     )
-    say(fresh, output)
+    say(fresh, output, asking=True)
 
 
 def say_of_clusters(workloads: Sequence[Workload], output: Output) -> None:
     """On stderr: what a manifest says and can hardly mean, with the objects that clusters have."""
+    said = [fault for workload in workloads for fault in _of_variants(workload)]
+    terminal.say(said, severity="warning", no_color=output.no_color)
+
+
+def _of_variants(workload: Workload) -> Iterator[Fault]:
+    """Where it is so in some clusters only, they are named."""
     found: dict[Fault, list[str]] = {}
-    for workload in workloads:
-        for name, one in workload.variants.items():
-            for fault in set(_of(one)) - set(_of(workload)):
-                found.setdefault(fault, []).append(name)
-    terminal.say(
-        [
-            replace(fault, message=f"{', '.join(names)}: {fault.message}")
-            for fault, names in sorted(found.items(), key=str)
-        ],
-        severity="warning",
-        no_color=output.no_color,
-    )
-
-
-def _warnings(found: Asked) -> Iterator[Fault]:
-    """What a manifest says and can hardly mean."""
-    for workload in found.sound:
-        yield from _of(workload)
+    for name, one in workload.variants.items():
+        for fault in dict.fromkeys(_of(one)):
+            found.setdefault(fault, []).append(name)
+    for fault, names in found.items():
+        everywhere = len(names) == len(workload.variants)
+        yield fault if everywhere else replace(fault, message=f"{', '.join(names)}: {fault.message}")
 
 
 def _of(workload: Workload) -> Iterator[Fault]:
+    """What a manifest says and can hardly mean."""
     for note in workload.notes:
         if note.warns:
             about = f"{workload.title}, {note.path}" if note.path else workload.title

@@ -49,7 +49,7 @@ def watching(asking: Manifests, looking: Clusters, choosing: Choosing, output: O
     accelerators = definitions.accelerators()
     if asked.missing and not asked.sound:
         asked = asked.informed(stored.read(planned.sources(accelerators), accelerators)) or asked
-    manifests.say(asked, output)
+    manifests.say(asked, output, asking=True)
     if not asked.sound:
         return None, asked
     sources = planned.sources(accelerators, variants.sought(asked.sound))

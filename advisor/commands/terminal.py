@@ -42,3 +42,12 @@ def say(found: Sequence[Fault], *, severity: str = "error", no_color: bool = Fal
 
 def note(text: str, *, no_color: bool = False) -> None:
     say([Fault(text)], severity="note", no_color=no_color)
+
+
+def confirmed(question: str) -> bool:
+    """Does somebody at a terminal say yes? Without one nobody does."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

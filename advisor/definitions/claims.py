@@ -32,7 +32,7 @@ def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Known
     """Raises InputError for a claim that cannot be read."""
     found: dict[tuple[str, str, str], Devices] = {}
     for document in documents:
-        kind = _kind(document.data)
+        kind = plain.group_and_kind(document.data)
         maker = _makers(folder).get(kind)
         with document.faults():
             if maker:
@@ -40,12 +40,6 @@ def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Known
             elif kind in ((GROUP, CLAIM), (GROUP, TEMPLATE)):
                 found.update(_stated(kind[1], document.data, namespace))
     return found
-
-
-def _kind(data: Any) -> tuple[str, str]:
-    if not isinstance(data, dict):
-        return "", ""
-    return str(data.get("apiVersion", "")).rpartition("/")[0], str(data.get("kind", ""))
 
 
 def _stated(kind: str, data: Data, namespace: str) -> Known:
@@ -62,11 +56,9 @@ def _stated(kind: str, data: Data, namespace: str) -> Known:
 
 def _of_maker(maker: Mapping[str, Any], data: Data, namespace: str) -> Known:
     *above, key = maker["template"]
-    below = data
     with at(*above):
-        for step in above:
-            below = plain.mapping(below, step)
-        return {(TEMPLATE, _namespace(data, namespace), plain.text(below, key)): maker["devices"]}
+        name = plain.text(plain.below(data, above), key)
+    return {(TEMPLATE, _namespace(data, namespace), name): maker["devices"]}
 
 
 def _namespace(data: Data, namespace: str) -> str:

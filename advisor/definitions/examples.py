@@ -24,7 +24,7 @@ from advisor.workload import Role, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class Trial:
     """An example with the document that holds it, and the definition that is to read it before all others."""
 
     example: Example
@@ -55,15 +55,16 @@ def tried(entry: Entry, builtin: Builtin | None = None) -> tuple[Tried, ...]:
 
     Raises InputError for a profile that cannot be read.
     """
-    return tuple(trial.outcome() for trial in _trials(entry, builtin))
+    return tuple(trial.outcome() for trial in trials(entry, builtin))
 
 
 def workloads(entry: Entry) -> tuple[Workload, ...]:
     """What the examples come to. Raises InputError."""
-    return tuple(trial.workload() for trial in _trials(entry))
+    return tuple(trial.workload() for trial in trials(entry))
 
 
-def _trials(entry: Entry, builtin: Builtin | None = None) -> Iterator[_Trial]:
+def trials(entry: Entry, builtin: Builtin | None = None) -> Iterator[Trial]:
+    """Every example with the definition. Raises InputError for a profile that cannot be read."""
     first = () if entry.origin == BUILTIN else (Layer(entry.origin, (entry,)),)
     alone = Catalog(first, builtin)
     found = alone.find(entry.kind.api_version, entry.kind.kind)
@@ -72,7 +73,7 @@ def _trials(entry: Entry, builtin: Builtin | None = None) -> Iterator[_Trial]:
         return
     for place, example in enumerate(profile_schema.parse(document).spec.examples):
         own = document.member(document.data["spec"]["examples"][place], "spec", "examples", place)
-        yield _Trial(example, own, entry.definition.name, alone)
+        yield Trial(example, own, entry.definition.name, alone)
 
 
 def _read(manifest: Document, beside: Sequence[Document], catalog: Catalog) -> Workload:

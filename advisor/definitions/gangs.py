@@ -41,7 +41,7 @@ def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mappi
     """The gang objects among the documents. Raises InputError for one that cannot be read."""
     found: dict[Key, Gang] = {}
     for document in documents:
-        rule = _rules(folder).get(_kind(document.data))
+        rule = _rules(folder).get(plain.group_and_kind(document.data))
         if rule:
             with document.faults():
                 gang = _gang(rule, document.data, namespace)
@@ -56,7 +56,7 @@ def _gang(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> G
         namespace = plain.text(metadata, "namespace") or namespace
     *above, key = rule["minimum"]
     with at(*above):
-        minimum = plain.number(_below(data, above), key)
+        minimum = plain.number(plain.below(data, above), key)
     return Gang(
         (rule["group"], namespace, name),
         f"{rule['kind']} {namespace}/{name}",
@@ -70,20 +70,8 @@ def _claims(path: Sequence[str], data: Mapping[str, Any]) -> Iterator[tuple[str,
     if path:
         *above, key = path
         with at(*above):
-            for _, item in plain.mappings(_below(data, above), key):
+            for _, item in plain.mappings(plain.below(data, above), key):
                 yield plain.text(item, "name"), plain.text(item, "resourceClaimTemplateName")
-
-
-def _below(data: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:
-    for key in keys:
-        data = plain.mapping(data, key)
-    return data
-
-
-def _kind(data: Any) -> tuple[str, str]:
-    if not isinstance(data, dict):
-        return "", ""
-    return str(data.get("apiVersion", "")).rpartition("/")[0], str(data.get("kind", ""))
 
 
 def applied(workloads: Sequence[Workload], gangs: Mapping[Key, Gang], folder: FilePath) -> tuple[Workload, ...]:

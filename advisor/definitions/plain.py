@@ -5,7 +5,7 @@ A missing key and null are the same, as in the Kubernetes API: text is "", a map
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from advisor import quantity
@@ -18,6 +18,20 @@ Data = Mapping[str, Any]
 def mapping(data: Data, key: str) -> Data:
     value = data.get(key)
     return {} if value is None else _must(value, dict, "a mapping", key)
+
+
+def below(data: Data, keys: Iterable[str]) -> Data:
+    """The mapping at a path of keys."""
+    for key in keys:
+        data = mapping(data, key)
+    return data
+
+
+def group_and_kind(data: Any) -> tuple[str, str]:
+    """Of an object; empty for what is none."""
+    if not isinstance(data, dict):
+        return "", ""
+    return str(data.get("apiVersion", "")).rpartition("/")[0], str(data.get("kind", ""))
 
 
 def text(data: Data, key: str) -> str:

@@ -28,6 +28,7 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("roles", "when"): ("id",),
     ("roles", "template"): (*_INSTANCE, "object", "role"),
     ("gang", "groups"): ("roles",),
+    ("unmodelled",): ("written",),
     ("gang", "minAvailable"): ("roles",),
     ("claims",): ("roles",),
 }
@@ -100,7 +101,7 @@ def variables(parsed: Profile, path: Path) -> tuple[str, ...]:
     """Those that the expression at this path of a profile may use; all know other objects where there are any."""
     fields = tuple(step for step in path if isinstance(step, str) and step != "spec")
     if fields[0] == "references":
-        return ("namespace", "refs")
+        return ("namespace", "refs", *(("object",) if fields[-1] == "where" else ()))
     return (*_own(parsed, path, fields), *(("refs",) if parsed.spec.references else ()))
 
 

@@ -80,21 +80,30 @@ class Reference(_Model):
               where the manifest refers to it. A list of them stands for one object that may be in several places
     pick      first: of the outputs that is there, or null; each: a list, in the order of the outputs, null for what is
               not there; all: every object of these kinds in the namespace, a list (the outputs have no `name`)
+    where     of all: is this object one of them? Sees the object, and the workload's as `$object`
+    that      of which kind they are then, in words that follow "a runtime that"
     required  without it nobody knows the pods; else expressions see null, or a shorter list
-    guessed   expressions stand in for what is required and not found: the pods are shown, though the answer is open
+    guessed   expressions stand in for what is required and not found: the pods are shown, though the answer is open.
+              A condition on the object as it is written: is there something usual to stand in?
 
-    `find` sees the workload's namespace as `$namespace`, and the references that stand before it as `$refs`.
+    All see the workload's namespace as `$namespace`, and the references that stand before as `$refs`.
     """
 
     find: Jq
     pick: Literal["first", "each", "all"] = "first"
+    where: Jq | None = None
+    that: str = ""
     required: bool = True
-    guessed: bool = False
+    guessed: bool | Jq = False
 
     @model_validator(mode="after")
-    def _guesses_what_is_required(self) -> Reference:
+    def _goes_together(self) -> Reference:
         if self.guessed and not self.required:
             raise PydanticCustomError("rule", "only what is required can be guessed")
+        if self.where and self.pick != "all":
+            raise PydanticCustomError("rule", "only of all objects some can be picked")
+        if bool(self.where) != bool(self.that):
+            raise PydanticCustomError("rule", "a condition and its words come together")
         return self
 
 

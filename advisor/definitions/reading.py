@@ -322,7 +322,7 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
     except InputError as error:
         referred, trouble = references.nothing(given.profile), error.faults
     context = replace(given, refs=referred.values)
-    unsure = bool(trouble) or any(missing.required and not missing.guessed for missing in referred.missing)
+    unsure = bool(trouble) or any(missing.is_open for missing in referred.missing)
     warnings = _check(given.document, given.namespace, found, context, unsure=unsure)
     if trouble:
         raise InputError.of(trouble)
@@ -331,7 +331,7 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
 
 def _with_references(workload: Workload, document: Document, referred: Referred, said: Sequence[Note]) -> Workload:
     placed = (replace(one, where=document.placed(Fault("", one.path)).where) for one in referred.missing)
-    open_ones = (_left_open(one) for one in referred.missing if one.guessed or not one.required)
+    open_ones = (_left_open(one) for one in referred.missing if not one.is_open)
     return replace(
         workload,
         references=referred.references,
@@ -342,7 +342,7 @@ def _with_references(workload: Workload, document: Document, referred: Referred,
 
 def _left_open(missing: Missing) -> Note:
     how = "its pods are those that are usual" if missing.guessed else "and is taken not to be there"
-    text = f"{missing.title} was not found, {how}"
+    text = f"{missing.title} was {'not looked up' if missing.others else 'not found'}, {how}"
     return Note("missing-reference", text, dotted(missing.path), warns=missing.guessed)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import outputs, shapes
-from advisor.definitions.engine import prepare
+from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.outputs import unreadable
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile, Reference
@@ -25,7 +25,11 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one cluster has of something that was looked up there. `whole`: there surely is nothing else."""
+    """What one cluster has of something that was looked up there.
+
+    `whole`: there surely is nothing else. Else that is only taken for granted, as with what kubectl printed: what is
+    there is used, but nothing is called missing for sure.
+    """
 
     objects: Sequence[Object] = ()
     whole: bool = True
@@ -95,7 +99,7 @@ def resolve(given: Context, known: Known) -> Referred:
     found = Referred()
     for name, rule in given.profile.spec.references.items():
         sought = [_alternatives(output, rule) for output in _outputs(rule, given, found.values)]
-        looked_up = _PICKS[rule.pick](_Look(sought, rule, given.namespace, known))
+        looked_up = _PICKS[rule.pick](_Look(sought, rule, given, found.values, known))
         found = Referred(
             {**found.values, name: looked_up.value},
             (*found.references, *(one.wanted for alternatives in sought for one in alternatives)),
@@ -145,12 +149,17 @@ def _sought(output: Any, rule: Reference) -> _Sought:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One reference of a profile: what it finds, and where that is looked up."""
+    """One reference of a profile: what it finds, and where that is looked up. `refs`: those that stand before it."""
 
     sought: Sequence[Sequence[_Sought]]
     rule: Reference
-    namespace: str
+    given: Context
+    refs: Mapping[str, Any]
     known: Known
+
+    @property
+    def namespace(self) -> str:
+        return self.given.namespace
 
     @property
     def flat(self) -> list[_Sought]:
@@ -167,7 +176,7 @@ class _Look:
         for one in sought:
             for held in self.in_cluster(one):
                 return held
-            if not self.is_settled(one):
+            if not self.was_looked_up(one):
                 break
         return None
 
@@ -176,22 +185,43 @@ class _Look:
         return [_One(_normal(document.data), str(document.where), one) for document in found]
 
     def in_cluster(self, one: _Sought) -> list[_One]:
-        return [_One(_normal(data), "", one) for data in self._held(one).objects]
+        held = self._held(one)
+        return [_One(_normal(data), "", one) for data in held.objects] if held else []
 
-    def is_settled(self, one: _Sought) -> bool:
-        """Is all known that the cluster has of it?"""
-        return self._held(one).whole
+    def was_looked_up(self, one: _Sought) -> bool:
+        return self._held(one) is not None
 
-    def _held(self, one: _Sought) -> Held:
-        return self.known.in_cluster.get(one.wanted.within(self.namespace), Held(whole=False))
+    def is_whole(self, one: _Sought) -> bool:
+        """Is all surely known that the cluster has of it?"""
+        held = self._held(one)
+        return held is not None and held.whole
+
+    def _held(self, one: _Sought) -> Held | None:
+        return self.known.in_cluster.get(one.wanted.within(self.namespace))
 
     def lacks(self, *sought: _Sought) -> tuple[Missing, ...]:
-        """None of these was found; that is worth a word where it is needed, or where it may yet be somewhere."""
-        absent = all(map(self.is_settled, sought))
-        required, guessed = self.rule.required, self.rule.guessed
-        if not sought or (absent and not required):
+        """None of these was found; that is worth a word where it is needed, or where nobody looked."""
+        rule = self.rule
+        if not sought or (not rule.required and all(map(self.was_looked_up, sought))):
             return ()
-        return (Missing(tuple(one.wanted for one in sought), required, absent, guessed, sought[0].path),)
+        absent = all(map(self.is_whole, sought))
+        names = tuple(one.wanted for one in sought)
+        return (Missing(names, rule.required, absent, self._guesses(), that=rule.that, path=sought[0].path),)
+
+    def counts(self, one: _One) -> bool:
+        """Is it one of those that the profile means?"""
+        return self.rule.where is None or bool(self._given(self.rule.where, prepare(one.data)))
+
+    def _guesses(self) -> bool:
+        guessed = self.rule.guessed
+        return guessed if isinstance(guessed, bool) else bool(self._given(guessed, self.given.document))
+
+    def _given(self, condition: str, document: Prepared) -> Any:
+        given = self.given
+        variables = {"namespace": given.namespace, "refs": self.refs, "object": given.document.data}
+        return outputs.checked(
+            outputs.FLAG, replace(given, refs=self.refs).one(condition, document, variables), condition
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +251,12 @@ def _all(look: _Look) -> _LookedUp:
     for one in look.flat:
         for held in (*look.in_cluster(one), *look.in_files(one)):
             found[one.wanted, held.data["metadata"]["name"]] = held
-    kept = [found[key] for key in sorted(found)]
+    kept = [held for key in sorted(found) if look.counts(held := found[key])]
     if not kept:
         return _LookedUp([], look.lacks(*look.flat))
-    open_ones = [one for one in look.flat if not look.is_settled(one)]
-    further = tuple(Missing((one.wanted,), required=False, path=one.path) for one in open_ones)
+    open_ones = [one for one in look.flat if not look.was_looked_up(one)]
+    that = look.rule.that
+    further = tuple(Missing((one.wanted,), required=False, others=True, that=that, path=one.path) for one in open_ones)
     return _LookedUp([held.data for held in kept], further, tuple(map(_note, kept)))
 
 

@@ -20,7 +20,7 @@ REFUSED = "invalid"
 def refusals(workload: Workload) -> Iterator[Reason]:
     for missing in workload.missing:
         if missing.required and missing.absent:
-            yield Reason("missing-reference", subject=missing.title)
+            yield Reason("missing-reference", subject=missing.none)
     for fault in workload.faults:
         if fault.code == REFUSED:
             yield Reason("refused-there", subject=_said(fault))
@@ -38,7 +38,9 @@ def doubts(workload: Workload, cluster: ClusterSnapshot) -> Iterator[Doubt]:
 def _unknown(missing: Missing, cluster: ClusterSnapshot) -> Reason:
     """Why it is not known: it could not be read there, or nobody has it."""
     unread = [one.type for one in missing.alternatives if cluster.gap(one.type)]
-    return Reason("unreadable", subject=unread[0]) if unread else Reason("missing-reference", subject=missing.title)
+    if unread:
+        return Reason("unreadable", subject=unread[0])
+    return Reason("unreadable" if missing.others else "missing-reference", subject=missing.title)
 
 
 def _said(fault: Fault) -> str:

@@ -8,8 +8,10 @@ from typing import TypeVar
 from advisor.errors import InputError
 from advisor.kube import decode, wire
 from advisor.kube.failure import (
+    EXISTS,
     FORBIDDEN,
     GONE,
+    INVALID,
     NOT_FOUND,
     NOT_KUBERNETES,
     SERVER_ERROR,
@@ -21,6 +23,7 @@ from advisor.kube.failure import (
 T = TypeVar("T")
 
 TOO_MANY = 429
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,30 @@ def judged(answer: Answer, errand: str, host: str) -> bytes | bytearray:
     if 200 <= answer.status < 300 and answer.is_json:
         return answer.body
     raise _failure(answer, errand, host)
+
+
+def accepted(answer: Answer, errand: str, host: str) -> bytes | bytearray:
+    """The body of a request to create or delete that was granted. Raises ApiError otherwise.
+
+    Why an object was refused is told in the server's words: they are about what was sent, and that was an example.
+    """
+    if 200 <= answer.status < 300 and answer.is_json:
+        return answer.body
+    if answer.status == 403 and answer.is_status:
+        raise ApiError(FORBIDDEN, f"may not {errand} (403){_said(answer)}")
+    if answer.status == 409 and answer.is_status:
+        raise ApiError(EXISTS, f"could not {errand}: it exists already (409)")
+    if answer.status in (400, 422) and answer.is_status:
+        raise ApiError(INVALID, f"{host} refused to {errand} ({answer.status}){_said(answer)}")
+    raise _failure(answer, errand, host)
+
+
+def _said(answer: Answer) -> str:
+    try:
+        text = decode.plain(wire.Told, answer.body).message
+    except InputError:
+        return ""
+    return f": {text[:_LONGEST]}" if text and text.isprintable() else ""
 
 
 def _failure(answer: Answer, errand: str, host: str) -> ApiError:

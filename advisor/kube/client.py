@@ -1,4 +1,6 @@
-"""The only door to an API server: bytes of lists and objects, for one user, within a deadline. It only ever reads.
+"""The only door to an API server: bytes of lists and objects, for one user, within a deadline.
+
+`read` is all that advice needs. `send` changes something; only `temporary.py` calls it, for what it takes away again.
 
 The kubernetes package makes a configuration out of a kubeconfig or a service account, and the connections; it is
 imported when a server is contacted, because that takes 0.2 s. Its models are not used: they decode a hundred times
@@ -8,6 +10,7 @@ slower than `decode.py`.
 from __future__ import annotations
 
 import ipaddress
+import json
 import tempfile
 import threading
 import time
@@ -21,7 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
-from advisor.kube.answer import Answer, judged
+from advisor.kube.answer import Answer, accepted, judged
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import CUT_OFF, KUBECONFIG, NOT_KUBERNETES, ApiError
 from advisor.kube.kubeconfig import Context
@@ -32,6 +35,8 @@ from advisor.kube.trouble import explained
 PIECE = 1 << 18
 LARGEST = 1 << 30
 """Bytes that are read at once, and that one answer may have."""
+
+MERGE = "application/merge-patch+json"
 
 IMPATIENT, SHORTEST_WAIT = 1.0, 0.1
 """Seconds to wait after 429 when the server does not say how long, and when it says "not at all"."""
@@ -187,6 +192,14 @@ class Api:
             time.sleep(wait)
         return judged(answer, errand, self.host)
 
+    def send(self, method: str, path: str, errand: str, body: object = None) -> bytes | bytearray:
+        """Create (POST), merge into (PATCH) or delete (DELETE). Not tried again: nobody knows whether it was done.
+
+        Raises ApiError.
+        """
+        answer = self._try(f"{self._url}{path}", errand, JSON, method, body)
+        return accepted(answer, errand, self.host)
+
     def _answer(self, url: str, errand: str, accept: str) -> Answer:
         """A connection that breaks is tried once more: an API server that restarts, a proxy that lost patience."""
         try:
@@ -196,14 +209,15 @@ class Api:
                 raise
             return self._try(url, errand, accept)
 
-    def _try(self, url: str, errand: str, accept: str) -> Answer:
+    def _try(self, url: str, errand: str, accept: str, method: str = "GET", body: object = None) -> Answer:
         from urllib3.exceptions import HTTPError
 
         try:
             response = self._http.request(
-                "GET",
+                method,
                 url,
-                headers=self._headers(accept),
+                body=None if body is None else json.dumps(body).encode(),
+                headers=self._headers(accept, MERGE if method == "PATCH" else JSON),
                 timeout=self._deadline.left(),
                 retries=False,
                 redirect=False,
@@ -219,11 +233,11 @@ class Api:
             self._deadline.left()
             raise explained(error, errand, self.host, self._deadline) from None
 
-    def _headers(self, accept: str) -> Any:
+    def _headers(self, accept: str, content: str) -> Any:
         """Made anew for each request: the token of a service account is replaced while a server runs."""
         from urllib3 import HTTPHeaderDict
 
-        headers = HTTPHeaderDict({"Accept": accept, "User-Agent": "wm-place"})
+        headers = HTTPHeaderDict({"Accept": accept, "Content-Type": content, "User-Agent": "wm-place"})
         if self._compressed:
             headers["Accept-Encoding"] = "gzip"
         for setting in self._authentication().values():

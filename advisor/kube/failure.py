@@ -20,6 +20,7 @@ SERVER_ERROR = "server-error"
 NOT_FOUND = "not-found"
 NOT_KUBERNETES = "not-kubernetes"
 INVALID = "invalid"
+EXISTS = "exists"
 
 OF_THE_KIND = (FORBIDDEN, GONE, NOT_FOUND, SERVER_ERROR, INVALID)
 """Causes that concern one kind of object: the other kinds are still worth asking for."""

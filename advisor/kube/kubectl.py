@@ -1,7 +1,8 @@
 """What `kubectl get … -o json` or `-o yaml` prints, as one cluster: lists, single objects, several files.
 
 Such a recording says less than a server: kinds that it does not hold are taken as "there are none", and of the API
-groups only those are known that have an object in it. The notes of the snapshot say so.
+groups only those are known that have an object in it. The notes of the snapshot say so. Objects to which workloads
+refer may have been left out as well: what is there is used, what is not there is never called missing for sure.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ class Recording:
             taken_at,
             api_groups=frozenset(self._groups - {""}),
             looked_up=tuple(
-                Looked(group, kind, objects=tuple(found), whole=False)
-                for (group, kind), found in sorted(self._looked_up.items())
+                Looked(group, kind, objects=tuple(self._looked_up.get((group, kind), ())), whole=False)
+                for group, kind in sorted(self._referred)
             ),
             gaps=() if self._summary.begun(kinds.NODE) else (NO_NODES,),
             notes=tuple(self._notes()),
@@ -117,6 +118,7 @@ class Recording:
             (only,) = self._pod_namespaces
             yield f"all recorded pods are of namespace {only}: those of others are missing if it was made without -A"
         absent = [kind.plural for kind in kinds.KINDS if not begun(kind) and kind not in (kinds.NODE, kinds.POD)]
+        absent += [f"{kind}.{group}" for group, kind in sorted({*self._referred} - self._looked_up.keys())]
         if absent:
             yield f"taken as none, because the recording holds none: {', '.join(absent)}"
         if self._repeated:

@@ -34,6 +34,12 @@ class Metadata(Struct, gc=False, rename="camel"):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+class Told(Struct):
+    """A Status of the API as far as it is for people."""
+
+    message: str = ""
+
+
 class Stored(Struct):
     """An object of which all that it says is kept."""
 

@@ -52,8 +52,8 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
         yield from paragraph(f"It could not be read: {whose} has faults.", style, tone=YELLOW)
         return
     if workload.is_open:
-        names = " and ".join(missing.title for missing in workload.lacking)
-        yield from paragraph(f"Its pods depend on {names}, which is not in the files.", style, tone=YELLOW)
+        lacked = " and ".join(missing.lacked for missing in workload.lacking)
+        yield from paragraph(f"Its pods depend on {lacked}.", style, tone=YELLOW)
         return
     yield from grid(list(_rows(workload, style)), style)
     yield from _state(workload, style)

@@ -7,11 +7,11 @@ one thread; `reservations` is a value that anybody may look at.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from advisor import explain
+from advisor import explain, model, surgery
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
@@ -19,9 +19,11 @@ from advisor.definitions.catalog import Catalog
 from advisor.memo import Judged, Memo
 from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared
+from advisor.server.changes import Change, change
 from advisor.server.config import Strictness
-from advisor.server.likeness import Likeness
+from advisor.server.likeness import Changed, Likeness
 from advisor.server.recollection import Recollection
+from advisor.server.replanning import planned_anew
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
 from advisor.server.reservations import (
     Hold,
@@ -33,7 +35,7 @@ from advisor.server.reservations import (
     less_those_there,
     uncounted,
 )
-from advisor.server.review import Advice, Decision, review
+from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Held
 from advisor.trial import Trial
@@ -57,6 +59,13 @@ class Rules:
     max_age: float = 60.0
     expiry: float = 300.0
     referred: tuple[Reference, ...] = ()
+
+
+LINGER = timedelta(seconds=5)
+"""For so long after a change was heard, reads still show the pods that it ends as if they were to stay."""
+
+MOST_CHANGED = 10_000
+"""Objects whose changed labels are remembered; of more, those that changed first are forgotten."""
 
 
 class Ticket:
@@ -101,6 +110,15 @@ class _Page:
     snapshot: ClusterSnapshot
 
 
+@dataclass(frozen=True, slots=True)
+class _Fewer:
+    """So many pods of an object go until then at the latest, and it has `size` at most afterwards."""
+
+    until: datetime
+    pods: int
+    size: int
+
+
 class Desk:
     """`clock` tells the time of day; nothing else here does."""
 
@@ -113,6 +131,11 @@ class Desk:
         self._names: dict[str, str] = {}
         self._fleet: dict[str, Appeared] = {}
         self._deleted: dict[Key, datetime] = {}
+        self._changes: dict[Key, Change] = {}
+        self._borrowed: dict[str, tuple[Latest, Appeared, Latest]] = {}
+        self._leaving: dict[Key, tuple[_Fewer, ...]] = {}
+        self._lapsed: dict[Key, tuple[datetime, int]] = {}
+        self._relabelled: dict[Key, Changed] = {}
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -122,17 +145,34 @@ class Desk:
         """
         now = self._clock()
         left = self.reservations.at(now)
-        self._latest = self._snapshots.latest()
-        for latest in self._latest:
+        kept = {one.key for one in left.holds}
+        self._lapsed |= {one.key: (now, one.pods) for one in self.reservations.holds if one.key not in kept}
+        found = self._snapshots.latest()
+        for latest in found:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 self._seen[latest.name] = latest.good
-                left = self._taken_in(latest.good, left)
+                left = self._taken_in(latest.good, left, now)
+        self._latest = tuple(map(self._newest, found))
         self.reservations = left
         young = now - timedelta(seconds=self._rules.expiry)
         self._deleted = {key: when for key, when in self._deleted.items() if when > young}
+        self._changes = {key: one for key, one in self._changes.items() if one.when > young}
+        self._leaving = {key: some for key, some in self._leaving.items() if some[-1].until > young}
+        self._lapsed = {key: one for key, one in self._lapsed.items() if one[0] > young}
         return now
 
-    def _taken_in(self, good: ClusterSnapshot, left: Reservations) -> Reservations:
+    def _newest(self, latest: Latest) -> Latest:
+        """A cluster that is known by several names is judged under each of them by what was read last under any."""
+        pods = self._fleet.get(self.cluster(latest.name))
+        if latest.good is None or pods is None or self._seen[pods.name] is latest.good:
+            return latest
+        known = self._borrowed.get(latest.name)
+        if known is None or known[0] is not latest or known[1] is not pods:
+            good = replace(self._seen[pods.name], name=latest.name, labels=latest.good.labels)
+            known = self._borrowed[latest.name] = (latest, pods, replace(latest, good=good))
+        return known[2]
+
+    def _taken_in(self, good: ClusterSnapshot, left: Reservations, now: datetime) -> Reservations:
         """A cluster that is known by several names goes by the first, and what was read earlier is no news of it."""
         same = (name for name, one in self._seen.items() if name != good.name and one.is_the_same_as(good))
         cluster = self._names[good.name] = next((self._names[name] for name in same), good.name)
@@ -140,7 +180,30 @@ class Desk:
         if known and known.name != good.name and not pods.is_younger_than(known):
             return left
         self._fleet[cluster] = pods
-        return left.seen(good, pods, cluster)
+        return self._borne(left.arrived(pods, cluster), cluster, now)
+
+    def _borne(self, left: Reservations, cluster: str, now: datetime) -> Reservations:
+        """With new nodes for what a cluster has promised on nodes that cannot bear it any more."""
+
+        def plan(workload: Workload, there: ClusterSnapshot) -> Placement:
+            trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
+            found = trial.place()
+            return trial.placement(found if found.complete else model.largest(trial.problem, trial.search))
+
+        seen = self._seen[self._fleet[cluster].name]
+        return left.moved(cluster, planned_anew(left.on(cluster), seen, plan))
+
+    def _as_stored(self, request: Request, now: datetime) -> Reservations:
+        """What is held, less what an update added that was let in and not stored."""
+        change = self._changes.get(request.key)
+        if change is None or not change.was_not_stored(request):
+            return self.reservations
+        left = self.reservations.restored(request.key, change.before, self._fleet).at(now)
+        if not request.dry_run:
+            del self._changes[request.key]
+            self._deleted.pop(request.key, None)
+            self._leaving.pop(request.key, None)
+        return self._borne(left, change.before.cluster, now) if change.before else left
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
@@ -148,15 +211,30 @@ class Desk:
         What is deleted is gone however late that is heard. Raises TooLateError.
         """
         now = self.look()
-        own, changes = self.reservations.of(request.key), request.operation == UPDATE
-        held = Held(own.due, own.begun, own.cluster, self.is_seen) if own and changes else Held(is_seen=self.is_seen)
-        standing = self.reservations if request.subresource else self.reservations.without(request.key)
-        asking = _Asking(self, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket)
+        known = self._as_stored(request, now)
+        own, changes = known.of(request.key), request.operation == UPDATE
+        if not request.dry_run:
+            self.reservations = known
+        held = Held(own.due, own.begun, own.cluster) if own and changes else Held()
+        held = replace(held, is_seen=lambda workload: self.is_seen(request.key, workload))
+        standing = known if request.subresource else known.without(request.key)
+        asking = _Asking(
+            self, request.key, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket
+        )
         strictness = self._rules.strictness if enforced else None
         decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
+            self._note(request, own, decision, now)
         return decision
+
+    def _note(self, request: Request, own: Hold | None, decision: Decision, now: datetime) -> None:
+        """What an update or a deletion has changed, in case that it is not stored."""
+        if request.subresource or not decision.allowed:
+            return
+        self._changes.pop(request.key, None)
+        if request.operation in (UPDATE, DELETE) and self.reservations.of(request.key) is not own:
+            self._changes[request.key] = change(request, own, now)
 
     def holds(self, namespace: str, name: str) -> bool:
         """Is room held for an object of that name, of whatever kind? Anybody may ask."""
@@ -195,23 +273,55 @@ class Desk:
         """The first of the names that a cluster is known by."""
         return self._names.get(name, name)
 
-    def whereabouts(self, workload: Workload) -> frozenset[str]:
+    def making_way(self, key: Key, workload: Workload, cluster: ClusterSnapshot) -> ClusterSnapshot:
+        """The cluster without those of an object's pods that are seen, and go: as far as they are surely its own."""
+        pods, ended = self._fleet.get(self.cluster(cluster.name)), self._deleted.get(key)
+        if pods is None or (ended is None and key not in self._leaving):
+            return cluster
+        looks = self._likeness(key, workload)
+        before = ended is not None and pods.taken_at is not None and pods.taken_at <= ended
+        most = (
+            sum(sum(one.nodes.values()) for one in cluster.pods) if before else self._number_leaving(key, pods, looks)
+        )
+        gone = {}
+        for place, one in enumerate(cluster.pods):
+            if one.namespace == key.namespace and looks.roles(one.labels) and looks.is_sure(one.labels):
+                going = one.nodes if one.terminating else _first(one.nodes, most)
+                most -= 0 if one.terminating else sum(going.values())
+                gone[place] = going
+        return surgery.pods_left(cluster, gone) if gone else cluster
+
+    def _number_leaving(self, key: Key, pods: Appeared, looks: Likeness) -> int:
+        """How many of an object's pods that were seen go, because it was told to have fewer and still has more."""
+        taken = pods.taken_at
+        fewer = [one for one in self._leaving.get(key, ()) if taken is None or taken <= one.until]
+        if not fewer:
+            return 0
+        there = pods.among(key.namespace)
+        own = sum(sum(there.nodes[labels].values()) for labels in looks.among(there) if looks.is_sure(labels))
+        return max(0, min(sum(one.pods for one in fewer), own - fewer[-1].size))
+
+    def _likeness(self, key: Key, workload: Workload) -> Likeness:
+        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
+        return looks.whatever(self._relabelled.get(key, {}))
+
+    def whereabouts(self, key: Key, workload: Workload) -> frozenset[str]:
         """Clusters where its pods are, or where none surely are: those where pods are that look like them."""
-        there = {name: self._alike(workload.on(name), pods) for name, pods in self._fleet.items()}
+        there = {name: self._alike(key, workload.on(name), pods) for name, pods in self._fleet.items()}
         sure = frozenset(name for name, found in there.items() if any(found))
         return sure or frozenset(name for name, found in there.items() if found)
 
-    def is_seen(self, workload: Workload) -> bool:
+    def is_seen(self, key: Key, workload: Workload) -> bool:
         """May any pod that exists in some cluster be one of the workload's? Where a cluster was not read, it may."""
         now = self._clock()
         if any(one.good is None or one.stale(now, self._rules.max_age) for one in self._latest):
             return True
-        unbound = (self._alike(workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
-        return bool(self.whereabouts(workload)) or any(unbound)
+        unbound = (self._alike(key, workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
+        return bool(self.whereabouts(key, workload)) or any(unbound)
 
-    def _alike(self, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
+    def _alike(self, key: Key, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
         """For every kind of pods that look like the workload's: are they surely its own?"""
-        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
+        looks = self._likeness(key, workload)
         there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
         return list(map(looks.is_sure, looks.among(there)))
 
@@ -233,34 +343,78 @@ class Desk:
         """
         if request.operation == DELETE:
             if not request.subresource:
-                self._deleted[request.key] = now
+                self._deleted[request.key] = now + LINGER
+                self._relabelled.pop(request.key, None)
+                self._lapsed.pop(request.key, None)
             return standing
         if decision.ended:
+            self._deleted[request.key] = now + LINGER
             return self.reservations.without(request.key)
+        if decision.relabelled and decision.allowed:
+            self._remember(request.key, decision.relabelled)
         made, own = self._hold(request, decision, now), self.reservations.of(request.key)
+        if made and not own and request.operation == CREATE and self._is_tried_again(request.key, made, now):
+            return standing
         if made is None or (request.operation == CREATE and own and made.pods < own.pods):
-            return self.reservations.resized(request.key, decision.growth)
+            kept = (
+                self.reservations.known_by(request.key, decision.relabelled)
+                if decision.relabelled
+                else self.reservations
+            )
+            if decision.word == NOWHERE and decision.holds and decision.replaced:
+                kept = kept.emptied(request.key, decision.replaced)
+            self._let_go(request.key, decision, own, now)
+            return kept.resized(request.key, decision.growth)
         return standing.plus(in_place_of(own, made) if own else made)
+
+    def _remember(self, key: Key, changed: Changed) -> None:
+        known = self._relabelled.pop(key, {})
+        roles = {*known, *changed}
+        self._relabelled[key] = {one: known.get(one, frozenset()) | changed.get(one, frozenset()) for one in roles}
+        if len(self._relabelled) > MOST_CHANGED:
+            del self._relabelled[next(iter(self._relabelled))]
+
+    def _let_go(self, key: Key, decision: Decision, own: Hold | None, now: datetime) -> None:
+        """Of pods that are there, so many are to go."""
+        due = own.due if own else {}
+        count = sum(max(0, -more - due.get(role, 0)) for role, more in decision.growth.items())
+        if count:
+            fewer = _Fewer(now + LINGER, count, decision.size)
+            self._leaving[key] = (*self._leaving.get(key, ()), fewer)
+
+    def _is_tried_again(self, key: Key, made: Hold, now: datetime) -> bool:
+        """Is it created once more, after the time for its pods to come is up? It exists, or has failed all the time."""
+        if key not in self._lapsed or made.pods > self._lapsed[key][1]:
+            return False
+        self._lapsed[key] = (now, self._lapsed[key][1])
+        return True
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice
         if advice is None or advice.chosen is None or advice.answer.choice is None or not decision.holds:
             return None
         trial, ended = advice.chosen, self._deleted.get(request.key)
+        pods = self._fleet[self.cluster(trial.cluster.name)]
+        looks = Likeness(request.key.name, trial.shapes).whatever(self._relabelled.get(request.key, {}))
+        leaving = self._number_leaving(request.key, pods, looks)
+        last = max([now, *([ended] if ended else []), *(one.until for one in self._leaving.get(request.key, ()))])
         made = hold(
             request.key,
             replace(self._seen[trial.cluster.name], name=self.cluster(trial.cluster.name)),
             advice.answer.choice.placement or Placement({}),
             trial.shapes,
             trial.diagnosis.charges,
-            now,
+            last,
             now + timedelta(seconds=self._rules.expiry),
             trial.stages,
             self._fleet,
             ended,
+            looks,
+            leaving,
         )
         left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
-        made = replace(made, beyond={role: pods for role, pods in left.items() if pods > 0})
+        beyond = {role: pods for role, pods in left.items() if pods > 0}
+        made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
         return less_those_there(made, self._fleet[made.cluster], ended) if request.operation == CREATE else made
 
 
@@ -269,6 +423,7 @@ class _Asking:
     """One review's way to advice. `own`: what is held for its object; `home`: where that is still expected."""
 
     desk: Desk
+    key: Key
     standing: Reservations
     own: Hold | None
     home: frozenset[str]
@@ -286,8 +441,20 @@ class _Asking:
 
     def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        there = self.desk.whereabouts(workload) if additional else frozenset()
+        there = self.desk.whereabouts(self.key, workload) if additional else frozenset()
         home = there & self.home or there or self.home
         clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
+        clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one) for one in clusters)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
         return self.desk.advice(workload, question, self.ticket)
+
+
+def _first(nodes: Mapping[str, int], most: int) -> dict[str, int]:
+    """So many of some pods at most, by node."""
+    found = {}
+    for node in sorted(nodes):
+        taken = min(nodes[node], most)
+        most -= taken
+        if taken:
+            found[node] = taken
+    return found

@@ -29,12 +29,29 @@ class Look(Protocol):
     def made(self) -> tuple[MadeLabel, ...]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A look and nothing else."""
+
+    labels: Labels
+    added: tuple[str, ...]
+    made: tuple[MadeLabel, ...]
+
+
+Changed = Mapping[str, frozenset[str]]
+"""Role → keys of labels that have changed, so that some of its pods have old values, or none."""
+
+
 @dataclass(frozen=True)
 class Likeness:
     """What the pods of the workload `name` look like, by role."""
 
     name: str
     looks: Mapping[str, Look]
+
+    def whatever(self, changed: Changed) -> Likeness:
+        """The same pods, whichever values these labels have."""
+        return Likeness(self.name, {role: _whatever(look, changed.get(role)) for role, look in self.looks.items()})
 
     def roles(self, labels: Labels) -> tuple[str, ...]:
         """The roles whose pods may have these labels: those that share most of them, or that a label names."""
@@ -122,3 +139,10 @@ class Likeness:
             else:
                 found.add(() if any(made.of == "workload" for made in look.made) else look.labels)
         return frozenset(found)
+
+
+def _whatever(look: Look, keys: frozenset[str] | None) -> Look:
+    if not keys:
+        return look
+    kept = tuple(pair for pair in look.labels if pair[0] not in keys)
+    return _Plain(kept, look.added, (*look.made, *(MadeLabel(key, sure=False) for key in sorted(keys))))

@@ -18,8 +18,9 @@ from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
 from advisor.labels import Labels
 from advisor.server.appeared import Alike, Appeared
-from advisor.server.likeness import Likeness
+from advisor.server.likeness import Changed, Likeness
 from advisor.verdict import Placement
+from advisor.workload import Workload
 
 Counts = Mapping[Labels, int]
 """Label set → pods of one namespace that have exactly these labels."""
@@ -53,6 +54,9 @@ class Hold:
     strangers  other clusters where pods bear the object's name that were there before: theirs are no sign of it
     stages     role → stages in which its pods are alive; those of different stages share their room
     beyond     role → pods that the object has besides, and that there was no room for
+    lost       of these, those that had been promised room which is there no more
+    workload   what was asked about; None: it cannot be planned anew
+    most       the most pods that were due since `until` was set, less those that came
     """
 
     key: Key
@@ -70,6 +74,9 @@ class Hold:
     strangers: frozenset[str] = frozenset()
     stages: Stages = field(default_factory=dict)
     beyond: Mapping[str, int] = field(default_factory=dict)
+    lost: Mapping[str, int] = field(default_factory=dict)
+    workload: Workload | None = None
+    most: int = 0
 
     @property
     def pods(self) -> int:
@@ -85,6 +92,15 @@ class Hold:
         """Role → pods still to come, with room for them or without."""
         return dict(Counter(self.sizes) + Counter(self.beyond))
 
+    @property
+    def bereft(self) -> Counter[str]:
+        """Role → pods that have lost their room and are still to come."""
+        return Counter(self.lost) & Counter(self.beyond)
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        return frozenset(node for nodes in self.placement.values() for node in nodes)
+
 
 def hold(
     key: Key,
@@ -97,13 +113,16 @@ def hold(
     stages: Stages | None = None,
     fleet: Fleet | None = None,
     ended: datetime | None = None,
+    likeness: Likeness | None = None,
+    leaving: int = 0,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
     `fleet`: the pods of the cluster and of the others, where they are sorted already. `ended`: when an object of that
-    name was deleted; pods of that one, if they were seen before, make way for those that are to come.
+    name was deleted; pods of that one, if they were seen before, make way for those that are to come. So do as many as
+    are `leaving` of those that are there. `likeness`: how to know its pods, where the shapes alone do not tell.
     """
-    looks = Likeness(key.name, shapes)
+    looks = likeness or Likeness(key.name, shapes)
     fleet = fleet or {cluster.name: Appeared(cluster)}
     here = fleet[cluster.name]
     others = (name for name, pods in fleet.items() if name != cluster.name and not _is_before(pods, ended))
@@ -116,7 +135,11 @@ def hold(
         since,
         until,
         looks,
-        passed={cluster.name: _there(looks, here.among(key.namespace), but_own=_is_before(here, ended))},
+        passed={
+            cluster.name: _less(
+                _there(looks, here.among(key.namespace), but_own=_is_before(here, ended)), looks, leaving
+            )
+        },
         unbound=_there(looks, here.unbound(key.namespace), but_own=_is_before(here, ended)),
         strangers=frozenset(name for name in others if looks.may_be_among(fleet[name], key.namespace)),
         stages=stages or {},
@@ -133,13 +156,29 @@ def _there(looks: Likeness, pods: Alike, *, but_own: bool) -> dict[Labels, int]:
     return {labels: sum(pods.nodes[labels].values()) for labels in alike}
 
 
+def _less(there: Counts, looks: Likeness, leaving: int) -> dict[Labels, int]:
+    left = dict(there)
+    for labels in sorted(filter(looks.is_sure, there)):
+        gone = min(leaving, left[labels])
+        left[labels] -= gone
+        leaving -= gone
+    return left
+
+
 def in_place_of(one: Hold, made: Hold) -> Hold:
     """A hold for the same object, planned anew: what is known of the pods that exist stays known."""
     if one.cluster != made.cluster:
-        return made
+        return _no_longer(one, made)
     counted = {role: min(pods, made.sizes.get(role, 0)) for role, pods in one.counted.items()}
     told = replace(made, unbound=one.unbound, counted=counted)
+    told = _no_longer(one, told)
     return _begun(told) if one.begun else told
+
+
+def _no_longer(one: Hold, made: Hold) -> Hold:
+    """Time runs on for pods that were due before; it begins anew for more of them than ever were."""
+    due = sum(made.due.values())
+    return replace(made, until=one.until, most=one.most) if due <= one.most else replace(made, most=due)
 
 
 def less_those_there(one: Hold, pods: Appeared, ended: datetime | None) -> Hold:
@@ -196,16 +235,40 @@ class Reservations:
         kept = tuple(one for one in self.holds if one.until > now)
         return self if len(kept) == len(self.holds) else Reservations(kept)
 
-    def seen(
-        self, snapshot: ClusterSnapshot, appeared: Appeared | None = None, cluster: str | None = None
-    ) -> Reservations:
+    def emptied(self, key: Key, roles: frozenset[str]) -> Reservations:
+        """Pods of these roles are still to come, but there is no room for what they are now."""
+        return Reservations(tuple(_emptied(one, roles) if one.key == key else one for one in self.holds))
+
+    def known_by(self, key: Key, changed: Changed) -> Reservations:
+        """The pods of an object may have other values of these labels."""
+        known = (replace(one, likeness=one.likeness.whatever(changed)) if one.key == key else one for one in self.holds)
+        return Reservations(tuple(known)) if self.of(key) else self
+
+    def restored(self, key: Key, before: Hold | None, fleet: Fleet) -> Reservations:
+        """As if the last change of an object had not been: what it held before, less the pods that have come since."""
+        kept = self.without(key)
+        if before:
+            kept = Reservations((*kept.holds, before))
+            for cluster, pods in fleet.items():
+                kept = kept.arrived(pods, cluster)
+        return kept
+
+    def moved(self, cluster: str, holds: Sequence[Hold]) -> Reservations:
+        """The holds of a cluster in the place of those that were made for the same objects."""
+        if all(new is old for new, old in zip(holds, self.on(cluster), strict=True)):
+            return self
+        known = {one.key: one for one in holds}
+        return Reservations(tuple(known.get(one.key, one) for one in self.holds))
+
+    def seen(self, snapshot: ClusterSnapshot) -> Reservations:
+        return self.arrived(Appeared(snapshot), snapshot.name)
+
+    def arrived(self, pods: Appeared, cluster: str) -> Reservations:
         """What is left to wait for once the pods of a snapshot are known; first come, first served.
 
         Only snapshots that were begun after a hold say anything about it. Those who are promised room there come before
-        those whose pods turn up there though they are expected elsewhere. `appeared`: its pods, where they are sorted
-        already; `cluster`: whose it is, where that is not its name.
+        those whose pods turn up there though they are expected elsewhere. `cluster`: whose pods they are.
         """
-        pods, cluster = appeared or Appeared(snapshot), cluster or snapshot.name
         arrivals: dict[str, _Arrivals] = {}
         left = list(self.holds)
         for expected in (True, False):
@@ -221,6 +284,14 @@ class Reservations:
 
 def _is_news(pods: Appeared, cluster: str, one: Hold) -> bool:
     return pods.taken_at is not None and pods.taken_at > one.since and cluster not in one.strangers
+
+
+def _emptied(one: Hold, roles: frozenset[str]) -> Hold:
+    kept = {role: nodes for role, nodes in one.placement.items() if role not in roles}
+    counted = {role: pods for role, pods in one.counted.items() if role in kept}
+    beyond = Counter(one.due) - Counter({role: sum(nodes.values()) for role, nodes in kept.items()})
+    lost = {role: pods for role, pods in one.lost.items() if role not in roles}
+    return replace(one, placement=kept, counted=counted, beyond=dict(beyond), lost=lost)
 
 
 def _resized(one: Hold, growth: Mapping[str, int]) -> Hold:
@@ -288,6 +359,8 @@ class _Arrivals:
 def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
     """The hold less the pods that are new to it."""
     changed = _arrived(one, arrivals, cluster)
+    came = sum(one.due.values()) - sum(changed.due.values())
+    changed = replace(changed, most=changed.most - came) if came else changed
     if cluster == one.cluster:
         changed = _created(changed, arrivals)
     return changed if changed.due == one.due and not changed.counted else _begun(changed)

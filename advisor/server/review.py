@@ -13,6 +13,7 @@ from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError
 from advisor.server import wording
 from advisor.server.config import Strictness
+from advisor.server.likeness import Changed
 from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
 from advisor.server.wanted import NOTHING_HELD, Clusters, Held, Wanted, wanted
@@ -44,6 +45,9 @@ class Decision:
     holds   is room held for what fits?
     growth  role → pods that the object gets more than before, or fewer
     ended   room need not be held for it any more
+    relabelled  role → keys of labels that have changed
+    replaced    roles whose pods are to be others than before
+    size        pods that it will have, as far as that is known
     """
 
     word: str
@@ -55,6 +59,9 @@ class Decision:
     holds: bool = True
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
+    relabelled: Changed = field(default_factory=dict)
+    replaced: frozenset[str] = frozenset()
+    size: int = 0
 
 
 def review(
@@ -75,12 +82,23 @@ def review(
     except InputError as error:
         return unjudged(FAULTY, wording.faulty(error.faults), enforced)
     if asked.workload is None:
-        return Decision(WAVED, growth=asked.growth, ended=asked.ended)
+        return _noted(Decision(WAVED), asked)
     decision = _decided(ask(asked.workload, asked.additional), asked, enforced)
     if not decision.allowed:
         return decision
     holds = not (asked.unsure or asked.later)
-    return replace(decision, holds=holds, growth=asked.growth, ended=asked.ended)
+    return _noted(replace(decision, holds=holds), asked)
+
+
+def _noted(decision: Decision, asked: Wanted) -> Decision:
+    return replace(
+        decision,
+        growth=asked.growth,
+        ended=asked.ended,
+        relabelled=asked.relabelled,
+        replaced=asked.replaced,
+        size=asked.size,
+    )
 
 
 def unjudged(word: str, lines: tuple[str, ...], enforced: Strictness | None) -> Decision:

@@ -84,7 +84,8 @@ async def _until_told(app: Starlette, door: socket.socket, pair: Certificate, me
 
     def tell(error: InputError | None) -> None:
         metrics.reloaded(well=error is None)
-        logs.say("certificate", result="failed" if error else "reloaded", error=str(error) if error else None)
+        level = logging.WARNING if error else logging.INFO
+        logs.say("certificate", level, result="failed" if error else "reloaded", error=str(error) if error else None)
 
     keeping = asyncio.create_task(certificate.keep(pair, tell))
     await uvicorn.Server(settings).serve(sockets=[door])

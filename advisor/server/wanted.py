@@ -16,6 +16,7 @@ from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import coming, size
+from advisor.server.likeness import Changed
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import PodTemplate, Workload
 
@@ -38,6 +39,9 @@ class Wanted:
     later       they come later: only a no for ever is one, and no room is held
     growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
+    relabelled  role → keys of labels that have changed
+    replaced    roles whose pods are to be others than before
+    size        pods that it will have, as far as that is known
     """
 
     workload: Workload | None = None
@@ -46,6 +50,9 @@ class Wanted:
     later: bool = False
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
+    relabelled: Changed = field(default_factory=dict)
+    replaced: frozenset[str] = frozenset()
+    size: int = 0
 
 
 NOTHING = Wanted()
@@ -80,7 +87,7 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
         return NOTHING
     if held.due and _is_over(request.object, catalog):
         return Wanted(ended=True)
-    if _is_the_same(request) or _is_child(request, catalog):
+    if says_the_same(request) or _is_child(request, catalog):
         return NOTHING
     new = _workload(request.object, request, catalog, clusters)
     if new is None:
@@ -89,7 +96,13 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
         raise InputError.of(new.faults)
     if request.operation == CREATE:
         return Wanted(new if coming.has_pods(new) else None, later=new.waits)
-    return _changed(_before(request, catalog, clusters), new, held)
+    old = _before(request, catalog, clusters)
+    asked = _changed(old, new, held)
+    if old is None:
+        return asked
+    replaced = coming.replaced(old.on(held.cluster), new.on(held.cluster))
+    size = sum(role.replicas for role in new.on(held.cluster).roles)
+    return replace(asked, relabelled=coming.relabelled(old, new), replaced=replaced, size=size)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
@@ -126,12 +139,12 @@ def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
         return False
 
 
-def _is_the_same(request: Request) -> bool:
+def says_the_same(request: Request) -> bool:
     """Do both objects say the same, whatever is written on them and about them? Most updates are of that kind."""
-    return request.object is not None and request.old is not None and _said(request.object) == _said(request.old)
+    return request.object is not None and request.old is not None and said(request.object) == said(request.old)
 
 
-def _said(found: Mapping[str, Any]) -> dict[str, Any]:
+def said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("metadata", "status")}
 
 

@@ -90,6 +90,24 @@ def kserve_supported($runtime; $nodes):
     and any((.supportedModelFormats // [])[];
             .autoSelect == true and .name == $name and ($version == null or .version == $version));
 
+# Of the object as it is written: would its model choose that runtime, if there were no other?
+def kserve_would_choose($runtime):
+  (.spec.predictor.workerSpec? != null) as $nodes
+  | try (.spec.predictor | kserve_as_model | .model | kserve_supported($runtime; $nodes)) catch false;
+
+# Of a model that names that runtime: does it get it?
+def kserve_may_have($runtime):
+  (.modelFormat.name) as $name
+  | (.modelFormat.version // null) as $version
+  | (.protocolVersion // null) as $protocol
+  | $runtime.spec
+  | .disabled != true
+    and ($protocol == null or ((.protocolVersions // []) | . == [] or index($protocol) != null))
+    and any((.supportedModelFormats // [])[]; .name == $name and ($version == null or .version == $version));
+
+# Of a name: is it that of a default runtime?
+def kserve_is_usual: . as $name | any(kserve_runtimes[]; .metadata.name == $name);
+
 # Of a model: the runtime that it gets of these. Those of the namespace come first, then the highest priority.
 def kserve_choice($runtimes; $nodes):
   . as $model

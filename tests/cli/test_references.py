@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from advisor.accelerators import Accelerators
+from advisor.kube import recorded
 from tests.cli import fleet
 from tests.cli.conftest import Run
 from tests.kube.objects import Object
@@ -186,6 +189,94 @@ class TestClusters:
         (step,) = ran.report["steps"]
         verdicts = {one["name"]: one["verdict"] for one in step["workloads"][0]["clusters"]}
         assert verdicts == {"eu": "fits", "us": "fits", "ap": "unknown"}
+
+
+SERVING = "serving.kserve.io"
+
+
+def service(**model: Any) -> Object:
+    model = {"modelFormat": {"name": "rare"}, "storageUri": "s3://models/it", **model}
+    spec = {"predictor": {"model": model}}
+    return {"apiVersion": f"{SERVING}/v1beta1", "kind": "InferenceService", "metadata": {"name": "chat"}, "spec": spec}
+
+
+def serving_runtime(name: str, *formats: str, kind: str = "ClusterServingRuntime", gpus: int = 4) -> Object:
+    container = {"name": "kserve-container", "image": "x", "resources": {"limits": {"nvidia.com/gpu": gpus}}}
+    supported = [{"name": one, "autoSelect": True} for one in formats]
+    metadata = {"name": name} if kind.startswith("Cluster") else {"name": name, "namespace": "default"}
+    spec = {"supportedModelFormats": supported, "containers": [container]}
+    return {"apiVersion": f"{SERVING}/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+class TestRuntimesOfModels:
+    """Which of them is missing, taken for another, or found: never zero accelerators."""
+
+    @pytest.mark.parametrize("model", [{"runtime": "big"}, {}], ids=["named", "any"])
+    @pytest.mark.parametrize("beside", [[], [serving_runtime("other", "another", kind="ServingRuntime")]])
+    def test_without_it_the_answer_is_open(
+        self, run: Run, folder: Path, model: dict[str, str], beside: list[Object]
+    ) -> None:
+        fleet.write(folder / "chat.yaml", service(**model), *beside)
+        ran = run("describe", "chat.yaml", "-o", "json")
+        (workload,) = ran.report["workloads"]
+        assert (ran.code, workload["roles"]) == (4, [])
+        assert [error["code"] for error in workload["errors"]] == ["missing-reference"]
+        assert "usual" not in ran.err
+        ran = run("chat.yaml", "--from-snapshot", fleet.record(folder, "eu", fleet.room("eu")), "-o", "json")
+        assert (ran.code, ran.verdicts) == (4, {"eu": "unknown"})
+
+    @pytest.mark.parametrize("model", [{"runtime": "big"}, {}], ids=["named", "any"])
+    @pytest.mark.parametrize("more", [[], [serving_runtime("small", "another", kind="ServingRuntime")]])
+    def test_what_kubectl_recorded_is_found(
+        self, run: Run, folder: Path, model: dict[str, str], more: list[Object]
+    ) -> None:
+        fleet.write(folder / "chat.yaml", service(**model))
+        eu = fleet.record(folder, "eu", [*fleet.room("eu"), serving_runtime("big", "rare"), *more])
+        ran = run("chat.yaml", "--from-snapshot", eu, "-o", "json")
+        (workload,) = ran.report["workloads"]
+        assert (ran.code, ran.verdicts) == (0, {"eu": "fits"})
+        assert [role["requests"]["nvidia.com/gpu"] for role in workload["roles"]] == ["4"]
+        assert "was not found" not in ran.err
+        taken = "ServingRuntime.serving.kserve.io"
+        assert (f", {taken}\n" in ran.err) == (not more)  # taken as none, and said
+
+    def test_one_of_the_same_file_is_enough(self, run: Run, folder: Path) -> None:
+        fleet.write(folder / "chat.yaml", service(), serving_runtime("mine", "rare", kind="ServingRuntime"))
+        eu = fleet.record(folder, "eu", [*fleet.room("eu"), serving_runtime("z", "another")])
+        ran = run("chat.yaml", "--from-snapshot", eu, "-o", "json")
+        assert (ran.code, ran.verdicts) == (0, {"eu": "fits"})
+
+    @pytest.mark.parametrize("model", [{"runtime": "gone"}, {"modelFormat": {"name": "gone"}}], ids=["named", "any"])
+    def test_where_the_cluster_was_asked_and_has_none_it_never_fits(
+        self, run: Run, folder: Path, model: dict[str, Any]
+    ) -> None:
+        fleet.write(folder / "chat.yaml", service(**model))
+        asked(folder, serving_runtime("big", "rare"))
+        ran = run("chat.yaml", "--from-snapshot", "asked.json", "-o", "json")
+        assert (ran.code, ran.verdicts) == (3, {"eu": "never"})
+        (cluster,) = ran.report["workloads"][0]["clusters"]
+        assert cluster["reasons"][0]["code"] == "missing-reference"
+
+    def test_what_the_cluster_has_is_not_said_to_be_missing(self, run: Run, folder: Path) -> None:
+        fleet.write(folder / "chat.yaml", service(runtime="kserve-sklearnserver", modelFormat={"name": "sklearn"}))
+        eu = fleet.record(folder, "eu", [*fleet.room("eu"), serving_runtime("kserve-sklearnserver", "sklearn")])
+        ran = run("chat.yaml", "--from-snapshot", eu, "-o", "json")
+        assert (ran.code, "usual" in ran.err, "0.15.2" in ran.err) == (0, False, False)
+        us = fleet.record(folder, "us", fleet.room("us"))
+        ran = run("chat.yaml", "--from-snapshot", us, "-o", "json")
+        assert ran.code == 4
+        assert "warning: chat.yaml:1: InferenceService default/chat" in ran.err
+        ran = run("chat.yaml", "--from-snapshot", eu, "--from-snapshot", us, "-o", "json")
+        assert "warning: chat.yaml:1: us: InferenceService default/chat" in ran.err
+
+
+def asked(folder: Path, *objects: Object) -> None:
+    """A snapshot of a cluster that was asked for all of its runtimes and has these."""
+    path = fleet.record(folder, "eu", [*fleet.room("eu"), *objects])
+    kinds = {(SERVING, kind) for kind in ("ServingRuntime", "ClusterServingRuntime")}
+    (found,) = recorded.read(path, Accelerators(), kinds)
+    whole = tuple(replace(one, whole=True) for one in found.looked_up)
+    recorded.write(folder / "asked.json", [replace(found, looked_up=whole)])
 
 
 def trainjob(**trainer: Any) -> Object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,11 @@ def test_a_shape_that_makes_no_sense_is_a_fault_with_its_line(run: Run, files: d
 def control(server: ApiServer, gridjob: Any) -> list[Any]:
     """The controller of the kind: a pod for the coordinator, and one for each cell."""
     spec, metadata = gridjob["spec"], gridjob["metadata"]
-    rows, columns = map(int, spec["grid"]["shape"].split("x"))
+    cells = prod(map(int, spec["grid"]["shape"].split("x")))
     owner = {"apiVersion": gridjob["apiVersion"], "kind": "GridJob", "name": metadata["name"], "uid": metadata["uid"]}
     templates = [
         ("coordinator", spec["coordinator"]["template"], 1),
-        ("cells", spec["grid"]["cells"]["template"], rows * columns),
+        ("cells", spec["grid"]["cells"]["template"], cells),
     ]
     made = []
     for role, template, count in templates:

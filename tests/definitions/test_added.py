@@ -1,12 +1,15 @@
-"""Containers that a controller adds have the rights and the sizes that it gives them."""
+"""What the controllers themselves showed of the containers that they add, and of those that they do not take."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from advisor import files
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
+from advisor.errors import dotted
 from advisor.files import Source
 
 PRIVILEGED = "securityContext: {privileged: true}"
@@ -59,3 +62,35 @@ def proxy(limits: str, annotation: str) -> dict[str, int]:
     text = Source("knative", f"{{{about}, spec: {{template: {{{said}, {spec}}}}}}}")
     (workload,) = reading.read(files.documents(text), Catalog()).workloads
     return dict(workload.roles[0].template.containers[-1].limits)
+
+
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [
+        ("initContainers: [{name: a, image: x, restartPolicy: Always}]", "initContainers[0].restartPolicy"),
+        ("volumes: []", ""),
+    ],
+)
+@pytest.mark.parametrize("kind", ["Service", "InferenceService"])
+def test_knative_takes_no_sidecar_among_the_init_containers(kind: str, part: str, path: str) -> None:
+    pod = f"{{containers: [{{name: kserve-container, image: x}}], {part}}}"
+    group, spec, where = {
+        "Service": ("serving.knative.dev/v1", f"{{template: {{spec: {pod}}}}}", "spec.template.spec"),
+        "InferenceService": ("serving.kserve.io/v1beta1", f"{{predictor: {pod}}}", "spec.predictor"),
+    }[kind]
+    text = f"{{apiVersion: {group}, kind: {kind}, metadata: {{name: a}}, spec: {spec}}}"
+    (workload,) = reading.read(files.documents(Source("any", text)), Catalog()).workloads
+    assert [dotted(fault.path) for fault in workload.faults] == ([f"{where}.{path}"] if path else [])
+
+
+@pytest.mark.parametrize(
+    ("ports", "warned"),
+    [("[]", False), ("[{name: client, containerPort: 1}]", True), ("[{name: dashboard, containerPort: 1}]", False)],
+)
+def test_a_ray_job_is_not_submitted_without_a_port_for_the_dashboard(ports: str, warned: bool) -> None:
+    head = f"{{rayStartParams: {{}}, template: {{spec: {{containers: [{{name: head, image: x, ports: {ports}}}]}}}}}}"
+    about = "apiVersion: ray.io/v1, kind: RayJob, metadata: {name: a}"
+    text = f"{{{about}, spec: {{entrypoint: x, rayClusterSpec: {{headGroupSpec: {head}}}}}}}"
+    (workload,) = reading.read(files.documents(Source("any", text)), Catalog()).workloads
+    assert not workload.faults
+    assert any("dashboard" in note.text for note in workload.notes if note.warns) == warned

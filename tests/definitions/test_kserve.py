@@ -96,10 +96,73 @@ class TestInferenceService:
         assert any("KServe 0.15.2" in note.text and note.warns for note in workload.notes)
 
     def test_a_given_number_of_gpus_counts_whatever_the_runtime(self) -> None:
-        model = {"modelFormat": {"name": "rare"}, "storageUri": "s3://m", **gpus(3)}
+        model = {"modelFormat": {"name": "sklearn"}, "storageUri": "s3://m", **gpus(3)}
         workload = read(self.service({"model": model}))
         assert requests(workload.roles[0])[GPU] == 3
         assert workload.missing
+
+    @pytest.mark.parametrize(
+        ("model", "known"),
+        [
+            ({"modelFormat": {"name": "rare"}}, False),
+            ({"modelFormat": {"name": "rare"}, "runtime": "own"}, False),
+            ({"modelFormat": {"name": "sklearn"}, "runtime": "own"}, False),
+            ({"modelFormat": {"name": "sklearn"}, "runtime": "kserve-sklearnserver"}, True),
+            ({"modelFormat": {"name": "sklearn", "version": "1"}}, True),
+            ({"modelFormat": {"name": "sklearn", "version": "77"}}, False),
+            ({"modelFormat": {"name": "sklearn"}, "protocolVersion": "grpc-v9"}, False),
+        ],
+    )
+    def test_only_a_default_runtime_stands_in(self, model: Object, known: bool) -> None:
+        workload = read(self.service({"model": {"storageUri": "s3://m", **model}}))
+        assert (workload.is_open, bool(workload.roles)) == (not known, known)
+        assert [missing.guessed for missing in workload.missing] == [known]
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            {"supportedModelFormats": [{"name": "other", "autoSelect": True}]},
+            {"supportedModelFormats": [{"name": "rare"}]},
+            {"supportedModelFormats": [{"name": "rare", "autoSelect": True}], "disabled": True},
+            {"supportedModelFormats": [{"name": "rare", "autoSelect": True}], "protocolVersions": ["v2"]},
+        ],
+        ids=["another format", "not by itself", "disabled", "another protocol"],
+    )
+    def test_a_runtime_that_a_model_does_not_choose_is_none(self, spec: Object) -> None:
+        containers = [{"name": "kserve-container", **gpus(4)}]
+        runtime = {
+            "apiVersion": "serving.kserve.io/v1alpha1",
+            "kind": "ServingRuntime",
+            "metadata": {"name": "own"},
+            "spec": {"containers": containers, **spec},
+        }
+        workload = read(self.service({"model": {"modelFormat": {"name": "rare"}, "storageUri": "s3://m"}}), runtime)
+        assert workload.is_open
+        assert [note.text for note in workload.notes if note.rule == "reference"] == []
+        assert [one.title for one in workload.missing] == [
+            "any ServingRuntime or any ClusterServingRuntime that supports its model"
+        ]
+
+    @pytest.mark.parametrize(
+        ("spec", "refused"),
+        [
+            ({"supportedModelFormats": [{"name": "rare"}]}, False),
+            ({"supportedModelFormats": [{"name": "rare", "version": "2"}]}, False),
+            ({"supportedModelFormats": [{"name": "other"}]}, True),
+            ({"supportedModelFormats": [{"name": "rare"}], "disabled": True}, True),
+        ],
+    )
+    def test_a_runtime_that_is_named_must_support_the_model(self, spec: Object, refused: bool) -> None:
+        runtime = {
+            "apiVersion": "serving.kserve.io/v1alpha1",
+            "kind": "ClusterServingRuntime",
+            "metadata": {"name": "own"},
+            "spec": {"containers": [{"name": "kserve-container", **gpus(4)}], **spec},
+        }
+        model = {"modelFormat": {"name": "rare"}, "runtime": "own", "storageUri": "s3://m"}
+        workload = read(self.service({"model": model}), runtime)
+        said = ["names a runtime that is disabled or does not support the model"] * refused
+        assert [fault.message for fault in workload.faults] == said
 
     def test_a_runtime_of_the_namespace_comes_before_that_of_the_cluster(self) -> None:
         def runtime(kind: str, cpu: str, **metadata: str) -> Object:

@@ -203,6 +203,18 @@ def test_what_is_usual_stands_in_for_what_is_not_found(tmp_path: Path) -> None:
     assert note.text == "Runtime small was not found, its pods are those that are usual"
 
 
+def test_what_is_usual_stands_in_only_where_there_is_something_usual(tmp_path: Path) -> None:
+    role = {**ROLE, "replicas": "$refs.runtime.spec.pods // 1", "template": GUESS}
+    known = catalog(tmp_path, {"runtime": {"find": FIND, "guessed": '.spec.runtime == "usual"'}}, roles=[role])
+    usual = only(known, thing(runtime="usual"))
+    assert (usual.pods, usual.is_open) == (1, False)
+    other = only(known, thing(runtime="rare"))
+    assert (other.pods, other.is_open) == (0, True)
+    assert [missing.fault.code for missing in other.lacking] == ["missing-reference"]
+    assert [note for note in other.notes if note.rule == "missing-reference"] == []
+    assert only(known, thing(runtime="rare"), runtime("rare")).pods == 2
+
+
 def test_nothing_stands_in_for_what_is_found(tmp_path: Path) -> None:
     workload = only(guessing(tmp_path), thing(), runtime())
     assert (workload.pods, workload.missing) == (2, ())
@@ -236,8 +248,38 @@ def test_all_of_a_kind(tmp_path: Path) -> None:
     asked = thing(template=TEMPLATE)
     workload = only(known, asked, runtime("a", 1), runtime("b", 2, namespace="other"), beside=(runtime("c", 4),))
     assert workload.pods == 5
-    assert [one.title for one in workload.missing] == ["any Runtime"]  # a cluster may have more
+    assert [one.title for one in workload.missing] == ["any other Runtime"]  # a cluster may have more
+    (note,) = [note.text for note in workload.notes if note.rule == "missing-reference"]
+    assert note == "any other Runtime was not looked up, and is taken not to be there"
     assert only(known, asked).pods == 7
+
+
+SOME = {
+    "find": '{group: "example.com", kind: "Runtime"}',
+    "pick": "all",
+    "where": ".spec.pods >= $object.spec.least",
+    "that": "is large enough",
+}
+
+
+def test_of_all_of_a_kind_only_those_that_are_meant(tmp_path: Path) -> None:
+    known = catalog(tmp_path, {"parts": SOME}, roles=[{**SUM, "replicas": "[$refs.parts[].spec.pods] | add"}])
+    asked = thing(template=TEMPLATE, least=2)
+    workload = only(known, asked, runtime("a", 1), runtime("b", 2))
+    assert workload.pods == 2
+    assert [note.text for note in workload.notes if note.rule == "reference"] == ["is Runtime b of things.yaml:5"]
+    assert [one.title for one in workload.missing] == ["any other Runtime that is large enough"]
+    (missing,) = only(known, asked, runtime("a", 1)).lacking
+    assert (missing.title, missing.none) == (
+        "any Runtime that is large enough",
+        "Runtime that is large enough",
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"pick": "each"}, {"that": ""}, {"where": None}], ids=str)
+def test_a_condition_is_one_of_all_and_has_words(tmp_path: Path, wrong: Object) -> None:
+    (workload,) = read(catalog(tmp_path, {"parts": {**SOME, **wrong}}, roles=[SUM]), thing()).workloads
+    assert workload.faults
 
 
 class TestFromACluster:
@@ -274,8 +316,13 @@ class TestFromACluster:
     def test_what_may_be_in_an_earlier_place_stands_before_what_is_in_a_later(self, tmp_path: Path) -> None:
         known = catalog(tmp_path, {"runtime": {"find": f'[{FIND}, {FIND} + {{namespace: "shared"}}]'}})
         later = {Reference("example.com", "Runtime", "small", "shared"): Held([runtime(pods=3, namespace="shared")])}
-        for held, pods, missing in ((Held(), 3, 0), (Held(whole=False), 0, 1), (Held([runtime(pods=7)]), 7, 0)):
-            in_cluster = {self.WANTED: held, **later}
+        for held, pods, missing in (
+            ({self.WANTED: Held()}, 3, 0),
+            ({self.WANTED: Held(whole=False)}, 3, 0),
+            ({}, 0, 1),
+            ({self.WANTED: Held([runtime(pods=7)])}, 7, 0),
+        ):
+            in_cluster = {**held, **later}
             (workload,) = reading.read(documents(thing()), known, in_cluster=in_cluster).workloads
             assert (workload.pods, len(workload.missing)) == (pods, missing)
 

@@ -27,6 +27,20 @@ def test_what_it_means(missing: Missing, refused: bool, doubted: bool) -> None:
     assert [(doubt.reason.code, doubt.restricts) for doubt in found.doubts] == [("missing-reference", False)] * doubted
 
 
+def test_others_that_nobody_looked_for_are_not_called_missing() -> None:
+    every = Missing((Reference("example.com", "Runtime"),), required=False, others=True, that="is large")
+    verdict_, why = verdict(every, pods=1)
+    assert (verdict_, why) == (UNKNOWN, "could not read any other Runtime that is large")
+
+
+def test_what_none_of_all_does_is_said() -> None:
+    every = tuple(Reference("example.com", kind) for kind in ("Runtime", "ClusterRuntime"))
+    assert verdict(Missing(every, absent=True, that="is large")) == (
+        NEVER,
+        "there is no Runtime or ClusterRuntime that is large, on which its pods depend",
+    )
+
+
 def verdict(*missing: Missing, pods: int = 0) -> tuple[str, str]:
     roles = [role(replicas=pods, cpu=1)] if pods else []
     (answer,) = advise(question(workload(*roles, missing=missing), cluster(nodes(1)))).answers

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.judges import manifests
 from tests.judges.court import COURTS, Session
 from tests.judges.manifests import Manifest
 from tests.judges.record import Record
+from tests.servers import build
 from tests.servers.pool import Pool
 
 
@@ -32,15 +35,38 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("session", "manifest"), pairs, indirect=["session"], ids=ids, scope="session")
 
 
+def wanted(items: Sequence[pytest.Item]) -> dict[str, list[Manifest]]:
+    """Court → manifests of the tests that were selected."""
+    found: dict[str, list[Manifest]] = {}
+    for item in items:
+        params: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+        if "manifest" in params:
+            found.setdefault(params["session"], []).append(params["manifest"])
+    return found
+
+
+@pytest.fixture(scope="session")
+def workshop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Builds the programs of the courts to come while the first ones sit: they mostly wait."""
+    courts = (COURTS[name] for name in wanted(request.session.items))
+    modules = dict.fromkeys(controller.name for court in courts for controller in court.controllers)
+    with ThreadPoolExecutor(1) as pool:
+        tasks = [pool.submit(build.prepare, module, *build.MODULES[module]) for module in modules]
+        yield
+        for task in tasks:
+            task.cancel()
+
+
 @pytest.fixture(scope="session")
 def session(
-    request: pytest.FixtureRequest, server_pool: Pool, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, server_pool: Pool, workshop: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Session]:
-    name = request.param
-    begun = time.monotonic()
-    params = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
-    wanted = [one["manifest"] for one in params if one.get("session") == name]
-    sitting = Session(server_pool, COURTS[name], wanted, tmp_path_factory.mktemp(name))
+    name, begun = request.param, time.monotonic()
+    tried = wanted(request.session.items)[name]
+    try:
+        sitting = Session(server_pool, COURTS[name], tried, tmp_path_factory.mktemp(name))
+    except build.BuildError as fault:
+        raise build.UnavailableError(str(fault)) from fault  # skipped, but not where everything must run
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
         print(f"\n{name}: started in {time.monotonic() - begun:.0f} s", flush=True)
     yield sitting

@@ -11,7 +11,7 @@ from tests.judges.bench import Bench
 from tests.judges.controllers import jobset, knative, kserve, kuberay, kubernetes, lws, mpi, trainer, training
 from tests.judges.kubelet import Kubelet
 from tests.judges.manifests import Kind, Manifest
-from tests.judges.trial import QUIET, Trial, Verdict
+from tests.judges.trial import Trial, Verdict
 from tests.servers import build
 from tests.servers.pool import Fleet, Pool
 from tests.servers.processes import StartError
@@ -40,7 +40,6 @@ class Court:
 
     kinds: tuple[Kind, ...]
     controllers: tuple[Controller, ...]
-    quiet: float = QUIET
 
     @property
     def judge(self) -> Controller:
@@ -127,7 +126,7 @@ class Session:
         }
 
     def _try(self, manifest: Manifest, namespace: str) -> Verdict:
-        verdict = Trial(self.server, manifest, namespace, self._court.quiet).held()
+        verdict = Trial(self.server, manifest, namespace).held()
         for process in (one for bench in self._benches for one in bench.processes):
             if not process.running():
                 raise StartError(f"{process.name} is no longer there:\n{process.tail()}")

@@ -2,6 +2,7 @@
 
 The node is made for the pod: it bears the labels that the pod selects, and for every topology that the pod names a
 domain, as controllers look them up there. Pods of a job that another one wants complete (JobSet's `dependsOn`) end.
+Pods with scheduling gates wait, as they would for ever under a real scheduler.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Kubelet:
 
     def _work(self) -> None:
         while not self._over.wait(EVERY):
-            with suppress(urllib3.exceptions.HTTPError):
+            with suppress(urllib3.exceptions.HTTPError, RefusedError):
                 pods = self._server.list("pods")
                 ended = list(self._ended())
                 for pod in pods:

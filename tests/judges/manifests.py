@@ -22,6 +22,7 @@ from advisor.definitions import reading
 from advisor.definitions.shipped import builtin_folder
 from advisor.files import Document, Source
 from tests import corpus
+from tests.judges.dressed import dressed
 from tests.servers.objects import SET_BY_SERVER
 
 HERE = Path(__file__).parent
@@ -96,18 +97,21 @@ def repairs() -> dict[str, Any]:
 
 
 def of(kind: Kind) -> list[Manifest]:
-    """Our own examples, then the files of the corpus."""
-    return [*_examples(kind), *_files(kind)]
+    """Our own examples, the first of them in full dress, then the files of the corpus."""
+    examples = list(_examples(kind))
+    best = [(f"{name}, in full dress", [*objects[:-1], dressed(objects[-1])]) for name, objects in examples[:1]]
+    best = [one for one in best if one[1] != examples[0][1]]  # a kind without pod templates
+    return [*(Manifest(name, kind, _text(objects)) for name, objects in (*examples, *best)), *_files(kind)]
 
 
-def _examples(kind: Kind) -> Iterator[Manifest]:
+def _examples(kind: Kind) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Name and objects of each, the one that is tried the last of them."""
     for path in sorted(builtin_folder().glob("*.yaml")):
         for document in yaml.load_all(path.read_text(), LOADER):
             for example in _stated(document):
                 if kind.fits(example["manifest"]):
                     name = f"catalog/{path.stem}: {example['name']}"
-                    objects = [*_added(name), *example.get("with", ()), example["manifest"]]
-                    yield Manifest(name, kind, _text(objects))
+                    yield name, [*_added(name), *example.get("with", ()), example["manifest"]]
 
 
 def _stated(document: Any) -> Sequence[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from advisor.definitions import reading
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a manifest. `refused`: what the API server said to one of its objects."""
+    """What became of a manifest. `refused`: why there is nothing to compare, or nothing to argue any more."""
 
     manifest: Manifest
     findings: tuple[Finding, ...] = ()
@@ -53,11 +53,11 @@ class Verdict:
 
 
 class Trial:
-    def __init__(self, server: ApiServer, manifest: Manifest, namespace: str, quiet: float = QUIET) -> None:
-        self._server, self._manifest, self._quiet = server, manifest, quiet
+    def __init__(self, server: ApiServer, manifest: Manifest, namespace: str) -> None:
+        self._server, self._manifest = server, manifest
         self._documents = manifests.placed(manifest.documents(), namespace)
         self._read = reading.read(self._documents, Catalog()).workloads
-        self._argued = manifests.argued().get(manifest.name, [])
+        self._argued = manifests.argued().get(manifest.key, [])
         self._refused: list[str] = []
         self._made: dict[int, Object] = {}
 
@@ -71,7 +71,8 @@ class Trial:
                 self._made[number] = made
         if not self._refused:
             self._settle()
-        return Verdict(self._manifest, tuple(self._findings()), tuple(self._refused), tuple(self._events()))
+        findings, events = tuple(self._findings()), tuple(self._events())
+        return Verdict(self._manifest, findings, (*self._refused, *self._stale(findings)), events)
 
     def _create(self, obj: Object) -> Object | None:
         """What no controller here serves is left out: queues, monitors, what belongs to a cloud."""
@@ -104,7 +105,7 @@ class Trial:
             if now != before or not self._started():
                 before, since = now, time.monotonic()
             patience = 1 if len(now) == announced else PATIENCE
-            if time.monotonic() - since > self._quiet * patience:
+            if time.monotonic() - since > QUIET * patience:
                 return
 
     def _state(self) -> list[tuple[str, str]]:
@@ -150,6 +151,13 @@ class Trial:
         argued = (f"{one['text']} {one['source']}: {one['why']}" for one in known.values())
         differences = tuple(text for text in said if text not in known)
         return Finding(self._manifest.kind, name, found, differences, tuple(dict.fromkeys(argued)))
+
+    def _stale(self, findings: Iterable[Finding]) -> Iterator[str]:
+        """Arguments for differences that are no more."""
+        used = " ".join(text for finding in findings for text in finding.argued)
+        for one in self._argued:
+            if one["text"] not in used:
+                yield f"argued.yaml: nothing begins with {one['text']!r} any more"
 
     def _events(self) -> Iterator[str]:
         """What went wrong on the way, for whoever reads a difference."""

@@ -424,3 +424,22 @@ def test_what_runs_under_one_name_grows_under_either() -> None:
     here = office(replace(fleet(3, *served(0), name="a"), uids=frozenset("u")), named("b", *served(0)))
     assert scaled(here, 1, 2) == "fits"
     assert here.held == 1
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_every_name_is_judged_by_what_was_read_last_under_any(order: str) -> None:
+    here = office(named("a"), named("b"))
+    here.review(creation(deployment(pods=2)))
+    here.read(named(order[0], *served(0, 1)))
+    assert here.held == 0
+    assert here.review(creation(job("two", 1)), enforced=True).word == "refused"
+    here.read(named(order[1], *served(0)))
+    assert here.review(creation(job("two", 1)), enforced=True).audit["cluster"] == "a"
+
+
+def test_a_name_whose_reads_fail_is_judged_by_another() -> None:
+    here = office(named("a"), named("b"))
+    here.clock.pass_by(100)
+    here.read(named("b", *served(0)))
+    decision = here.review(creation(job("two", 2)), enforced=True)
+    assert (decision.word, "not judged" in decision.message) == ("refused", False)

@@ -20,9 +20,9 @@ ENDINGS = (".yaml", ".yml", ".json")
 
 def run(words: tuple[str, ...], named: tuple[str, ...], output: Output, *, every: bool) -> Result:
     """Exit code 1 where an example does not come out. Raises InputError for what cannot be tried at all."""
-    entries = list(_entries(words, named, output, every=every))
-    found = [one for entry in entries for one in examples.tried(entry)]
-    without = [entry for entry in entries if not any(one.definition == entry.definition.name for one in found)]
+    chosen = entries(words, named, output, every=every)
+    found = [one for entry in chosen for one in examples.tried(entry)]
+    without = [entry for entry in chosen if not any(one.definition == entry.definition.name for one in found)]
     terminal.say(list(map(_no_examples, without)), severity="warning", no_color=output.no_color)
     if not found:
         raise InputError("there is no example to try", hint="a profile has them in spec.examples: see docs/profiles.md")
@@ -37,17 +37,16 @@ def _no_examples(entry: Entry) -> Fault:
     return Fault(f"{entry.definition.name} has no examples", where=entry.document.where)
 
 
-def _entries(words: Sequence[str], named: tuple[str, ...], output: Output, *, every: bool) -> Iterator[Entry]:
+def entries(words: Sequence[str], named: tuple[str, ...], output: Output, *, every: bool) -> list[Entry]:
+    """The definitions that are meant. Raises InputError for words that mean none."""
     if bool(words) == every:
         raise InputError("name a file or a definition, or say --all", hint="--all tries the whole catalogue of ours")
     if every:
-        yield from Builtin().entries
-        return
+        return list(Builtin().entries)
     of_files = [word for word in words if is_file(word)]
-    if of_files:
-        yield from in_files(of_files)
-    found = listing.at_hand(named, Clusters(), output)
-    yield from listing.chosen([word for word in words if word not in of_files], found)
+    names = [word for word in words if word not in of_files]
+    found = list(in_files(of_files)) if of_files else []
+    return [*found, *(listing.chosen(names, listing.at_hand(named, Clusters(), output)) if names else ())]
 
 
 def is_file(word: str) -> bool:

@@ -1,0 +1,106 @@
+"""A namespace of a user's cluster that exists for a moment: what is created goes into it, and all of it is taken away.
+
+The only place from which anything is created or deleted. To take away, the cluster is entered anew: the time that the
+rest had may be over by then.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any
+from urllib.parse import quote
+
+from advisor.errors import InputError
+from advisor.kube import decode
+from advisor.kube.answer import other_json
+from advisor.kube.client import Access, Api
+from advisor.kube.deadline import Deadline
+from advisor.kube.failure import NOT_FOUND, TIMEOUT, ApiError
+from advisor.kube.resources import Resource
+
+PREFIX = "wm-place-test-"
+LABELS = {"app.kubernetes.io/managed-by": "wm-place"}
+CONDITIONS = ("PodScheduled", "Initialized", "ContainersReady", "Ready")
+PAUSE = 0.5
+"""Seconds between two looks at a namespace that is going."""
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A namespace of our own."""
+
+    api: Api
+    name: str
+
+    def create(self, resource: Resource, data: Mapping[str, Any]) -> Object:
+        """The object as the server made it. Raises ApiError."""
+        metadata = {**(data.get("metadata") or {}), "namespace": self.name}
+        body = {**data, "metadata": metadata}
+        title = f"{resource.kind} {metadata.get('name') or metadata.get('generateName')}"
+        made = self.api.send("POST", resource.path(self.name), f"create {title}", body)
+        return _plain(self.api, made)
+
+    def pretend_to_run(self, pod: Mapping[str, Any]) -> None:
+        """As if a node had taken the pod: controllers that go step by step go on. Raises ApiError."""
+        name = pod["metadata"]["name"]
+        conditions = [{"type": kind, "status": "True"} for kind in CONDITIONS]
+        path = f"/api/v1/namespaces/{self.name}/pods/{quote(name, safe='')}/status"
+        body = {"status": {"phase": "Running", "conditions": conditions}}
+        self.api.send("PATCH", path, f"set the status of pod {name}", body)
+
+
+def new_name() -> str:
+    return f"{PREFIX}{token_hex(4)}"
+
+
+@contextmanager
+def space(access: Access, api: Api, name: str, seconds: float) -> Iterator[Space]:
+    """The namespace, gone in the end whatever happens. `seconds`: how long its end is waited for.
+
+    Raises ApiError; for what could not be taken away, with the command that does it.
+    """
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": LABELS}}
+    try:
+        api.send("POST", "/api/v1/namespaces", f"create namespace {name}", body)
+        yield Space(api, name)
+    finally:
+        _take_away(access, name, seconds)
+
+
+def _take_away(access: Access, name: str, seconds: float) -> None:
+    """Also where its creation was cut off, so that nobody knows whether it is there."""
+    path = f"/api/v1/namespaces/{quote(name, safe='')}"
+    advice = f"namespace {name} may be left: kubectl delete namespace {name}"
+    try:
+        with access.open(Deadline(seconds)) as api:
+            if _is_there(api, path, name):
+                api.send("DELETE", path, f"delete namespace {name}", {"propagationPolicy": "Background"})
+            while _is_there(api, path, name):
+                time.sleep(PAUSE)
+    except ApiError as error:
+        raise ApiError(error.cause, f"{error.text}; {advice}") from None
+    except KeyboardInterrupt:
+        raise ApiError(TIMEOUT, f"interrupted; {advice}") from None
+
+
+def _is_there(api: Api, path: str, name: str) -> bool:
+    try:
+        api.read(path, f"get namespace {name}")
+    except ApiError as error:
+        if error.cause != NOT_FOUND:
+            raise
+        return False
+    return True
+
+
+def _plain(api: Api, body: bytes | bytearray) -> Object:
+    try:
+        return decode.plain(dict[str, Any], body)
+    except InputError:
+        raise other_json(api.host) from None

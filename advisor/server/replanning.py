@@ -1,0 +1,105 @@
+"""Room that is promised on nodes which cannot bear it any more: promised anew on others.
+
+kube-scheduler knows nothing of our nodes: pods land where others are expected, and nodes go. What a snapshot leaves no
+room for is planned once more, the oldest first, on what all others leave.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from advisor.cluster import ClusterSnapshot
+from advisor.server.reservations import Hold, charged
+from advisor.verdict import Placement
+from advisor.workload import GangGroup, Workload
+
+Plan = Callable[[Workload, ClusterSnapshot], Placement]
+"""Nodes for all pods of a workload, or for as many as find room."""
+
+SHUT_OUT = ("NoSchedule", "NoExecute")
+
+
+def planned_anew(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) -> tuple[Hold, ...]:
+    """The holds of a cluster, in the order of their age, as the cluster can bear them. The same ones where it can."""
+    if not _is_short(holds, cluster):
+        return tuple(holds)
+    there, kept, moved = cluster, list(holds), []
+    for place, one in enumerate(holds):
+        if one.workload is None or (not one.bereft and _bears(there, one)):
+            there = charged(there, one)
+        else:
+            moved.append(place)
+    for place in moved:
+        kept[place] = _moved(holds[place], there, plan)
+        there = charged(there, kept[place])
+    return tuple(kept)
+
+
+def _is_short(holds: Iterable[Hold], cluster: ClusterSnapshot) -> bool:
+    """May there be a hold that has not all of its room? A quick look at all of them together."""
+    taken: Counter[tuple[str, str]] = Counter()
+    for one in holds:
+        if one.bereft or not all(_stands(cluster, node, one) for node in one.nodes):
+            return True
+        for role, nodes in one.placement.items():
+            for name, amount in one.shapes[role].requests.items():
+                for node, pods in nodes.items():
+                    taken[name, node] += amount * pods
+    free = {name: cluster.nodes.free(name) for name in {name for name, _ in taken}}
+    return any(amount > free[name][cluster.nodes.names.index(node)] for (name, node), amount in taken.items() if amount)
+
+
+def _bears(cluster: ClusterSnapshot, one: Hold) -> bool:
+    """Is there room for a hold, where it is?"""
+    after = charged(cluster, one).nodes
+    asked = {name for role in one.placement for name, amount in one.shapes[role].requests.items() if amount}
+    free = {name: after.free(name) for name in asked}
+    return all(
+        _stands(cluster, node, one) and all(column[after.names.index(node)] >= 0 for column in free.values())
+        for node in one.nodes
+    )
+
+
+def _stands(cluster: ClusterSnapshot, node: str, one: Hold) -> bool:
+    """Is the node there, and open to the pods that are expected on it?"""
+    names = cluster.nodes.names
+    if node not in names:
+        return False
+    row = names.index(node)
+    state = cluster.nodes.states.of(row)
+    shut = [taint for taint in cluster.nodes.taints.of(row) if taint.effect in SHUT_OUT]
+    tolerations = [one.shapes[role].tolerations for role, nodes in one.placement.items() if node in nodes]
+    return (
+        state.ready
+        and not state.unschedulable
+        and not state.deleting
+        and all(any(mine.tolerates(taint) for mine in some) for some in tolerations for taint in shut)
+    )
+
+
+def _moved(one: Hold, cluster: ClusterSnapshot, plan: Plan) -> Hold:
+    """Quotas are left out of account: they have no other room elsewhere in the cluster, and are charged as before."""
+    assert one.workload
+    wanted = Counter(one.sizes) + one.bereft
+    placement = plan(_of(one.workload, wanted), replace(cluster, quotas=())).assignment
+    found = {role: sum(nodes.values()) for role, nodes in placement.items()}
+    kept = {role: {node: pods for node, pods in nodes.items() if pods} for role, nodes in placement.items()}
+    return replace(
+        one,
+        placement={role: nodes for role, nodes in kept.items() if nodes},
+        beyond=dict(Counter(one.due) - Counter(found)),
+        lost=dict(wanted - Counter(found)),
+        counted={role: min(pods, found.get(role, 0)) for role, pods in one.counted.items()},
+    )
+
+
+def _of(workload: Workload, sizes: Counter[str]) -> Workload:
+    """Of the pods of a workload those that are still to come."""
+    roles = (
+        replace(role, replicas=sizes[role.name], minimum=sizes[role.name], maximum=None) for role in workload.roles
+    )
+    left = tuple(role for role in roles if role.replicas)
+    together = (GangGroup(1, {role.name: role.replicas for role in left}),) if workload.groups and left else ()
+    return replace(workload, roles=left, groups=together, min_available=None, there=True, variants={})
