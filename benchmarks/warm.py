@@ -10,7 +10,8 @@ from typing import Any
 from advisor import files
 from advisor.advise import advise
 from advisor.definitions import reading
-from advisor.definitions.catalog import Catalog, builtin_folder
+from advisor.definitions.catalog import Catalog
+from advisor.definitions.shipped import builtin_folder
 from advisor.kube import schema
 from advisor.question import Policy, Question
 from benchmarks import fleets, manifests

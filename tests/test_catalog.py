@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from advisor.commands import definitions
-from advisor.definitions import checking, examples, layers, profile_schema
-from advisor.definitions.catalog import builtin_folder
+from advisor.definitions import examples, layers, profile_checks, profile_schema
 from advisor.definitions.engine import TRUSTED
 from advisor.definitions.layers import Entry
 from advisor.definitions.profile_schema import Profile
+from advisor.definitions.shipped import builtin_folder
 from advisor.definitions.validate import validate
 from tests import corpus
 
@@ -53,7 +53,7 @@ class TestFile:
         """Its expressions compile with the variables that they will have; every component has its role."""
         document = entry(path).profile_document
         assert document
-        found = checking.about_profile(document, entry(path).definition, TRUSTED)
+        found = profile_checks.about_profile(document, entry(path).definition, TRUSTED)
         assert (found.errors, found.warnings) == ((), ())
 
     def test_has_two_examples_at_least(self, path: Path) -> None:

@@ -17,7 +17,8 @@ import yaml
 
 from advisor import cli, files
 from advisor.definitions import reading
-from advisor.definitions.catalog import Catalog, builtin_folder
+from advisor.definitions.catalog import Catalog
+from advisor.definitions.shipped import builtin_folder
 from advisor.kube import schema as cluster_schema
 from advisor.kube.conversation import Needs
 from advisor.kube.kinds import Kind

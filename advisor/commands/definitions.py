@@ -10,8 +10,9 @@ from advisor import files
 from advisor.accelerators import Accelerators
 from advisor.commands.given import Clusters
 from advisor.definitions import layers
-from advisor.definitions.catalog import Catalog, builtin_folder
+from advisor.definitions.catalog import Catalog
 from advisor.definitions.layers import Layer
+from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError, Where
 from advisor.kube import schema
 from advisor.workload import Reference

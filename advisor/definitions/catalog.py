@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 
 from advisor.definitions import layers, profile_schema, versions
 from advisor.definitions.layers import BUILTIN, Entry, Layer
+from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError
 
 
@@ -63,13 +64,6 @@ def _of_file(path: FilePath) -> tuple[Entry, ...]:
     if layer.faults:
         raise InputError.of(layer.faults)
     return layer.entries
-
-
-def builtin_folder() -> FilePath:
-    """`advisor/catalog` where the package is installed, `catalog` beside it in a checkout."""
-    package = FilePath(__file__).parents[1]
-    installed = package / "catalog"
-    return installed if installed.is_dir() else package.parent / "catalog"
 
 
 class Catalog:

@@ -43,6 +43,8 @@ _FORMS = (
 )
 OWN_ERROR = "ends with an error of its own, whose text is not shown: it may hold values of the object"
 _UNDEFINED = re.compile(r"(?P<name>\w+)/0 is not defined")
+EXHAUSTED = "exhausted"
+"""The code of faults where an expression took more time, memory or room than it may."""
 NO_VARIABLES: Mapping[str, Any] = {}
 
 
@@ -66,7 +68,7 @@ def within_depth() -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        raise InputError("gives a value that is nested too deeply") from None
+        raise InputError("gives a value that is nested too deeply", code=EXHAUSTED) from None
 
 
 def _whole(value: Any) -> Any:
@@ -112,7 +114,7 @@ def run(text: str, document: str, variables: Mapping[str, Any], edits: bool) -> 
         with within_depth():
             for output in compiled.input_text(given):
                 if len(outputs) == MOST_OUTPUTS:
-                    raise InputError(f"gives more than {MOST_OUTPUTS} outputs")
+                    raise InputError(f"gives more than {MOST_OUTPUTS} outputs", code=EXHAUSTED)
                 outputs.append(output)
     except ValueError as error:
         raise InputError(_short(_without_values(str(error), text))) from None

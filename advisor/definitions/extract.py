@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from advisor.definitions import fragments, schema, shapes, tree
-from advisor.definitions.engine import Engine, Prepared
+from advisor.definitions.engine import EXHAUSTED, Engine, Prepared
 from advisor.definitions.schema import Component, Definition, Fragments
 from advisor.errors import Fault, Faults, InputError, dotted
 
@@ -218,4 +218,5 @@ def _reading(component: Component, field: str, path: str = "") -> Iterator[None]
 def _unreadable(fault: Fault, component: Component, field: str, path: str) -> Fault:
     reason = f"{dotted(fault.path)} {fault.message}" if fault.path else fault.message
     message = f"cannot be read: {component.name}, {field}, {reason}"
-    return Fault(message, hint=fault.hint or path, code="unreadable")
+    code = EXHAUSTED if fault.code == EXHAUSTED else "unreadable"
+    return Fault(message, hint=fault.hint or path, code=code)

@@ -7,15 +7,16 @@ validated by the tests. A placement profile behind a definition is kept with it,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
 from advisor import files
 from advisor.definitions import engine, sandbox, schema
 from advisor.definitions.engine import Engine
+from advisor.definitions.profile_checks import about_profile
 from advisor.definitions.schema import Definition, GroupVersionKind
-from advisor.definitions.validate import validate
+from advisor.definitions.validate import Findings, validate
 from advisor.errors import Fault, InputError, Where
 from advisor.files import Document, Source
 
@@ -139,7 +140,7 @@ def _usable(origin: Origin, documents: Iterable[Document], *, check: bool) -> La
     for document, profile in pairs(documents, faults):
         try:
             with document.faults():
-                entries.append(replace(_entry(origin, document, check), profile_document=profile))
+                entries.append(_entry(origin, document, profile, check))
         except InputError as error:
             faults += error.faults
     return Layer(origin, tuple(entries), tuple(faults))
@@ -173,12 +174,15 @@ def _is_profile(data: Any) -> bool:
     return isinstance(data, Mapping) and (data.get("apiVersion"), data.get("kind")) == PROFILE
 
 
-def _entry(origin: Origin, document: Document, check: bool) -> Entry:
+def _entry(origin: Origin, document: Document, profile: Document | None, check: bool) -> Entry:
+    """Raises InputError for a definition that cannot be used, or whose profile cannot: nobody would count right."""
     definition, warnings = schema.parse(document.data)
     if check:
         with sandbox.SANDBOX.together():
             findings = validate(definition, origin.engine)
-        if findings.errors:
-            raise InputError.of(findings.errors)
+            of_profile = about_profile(profile, definition, origin.engine) if profile else Findings()
+        faults = (*map(document.placed, findings.errors), *of_profile.errors)
+        if faults:
+            raise InputError.of(faults)
         warnings = (*warnings, *findings.warnings)
-    return Entry(definition, origin, document, warnings=tuple(map(document.placed, warnings)), checked=check)
+    return Entry(definition, origin, document, profile, tuple(map(document.placed, warnings)), checked=check)

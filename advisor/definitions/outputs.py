@@ -28,17 +28,21 @@ class Form:
     fits: Test
 
 
-def checked(form: Form, value: Any, text: str | None) -> Any:
+def checked(form: Form, value: Any, text: str | None, place: str = "") -> Any:
     """The value that the expression `text` gave. Raises InputError when it has another form."""
     if not form.fits(value):
-        raise unreadable(f"gives {_described(value)}, where {form.words} is needed", text or "")
+        raise unreadable(f"gives {_described(value)}, where {form.words} is needed", text or "", place)
     return value
 
 
-def unreadable(reason: str, text: str) -> InputError:
-    """The manifest has another shape than the kind's, or the profile is wrong: nothing can be made of the two."""
+def unreadable(reason: str, text: str, place: str = "") -> InputError:
+    """The manifest has another shape than the kind's, or the profile is wrong: nothing can be made of the two.
+
+    `place`: file, line and path of the expression, where it is not ours.
+    """
     line = " ".join(text.split())
-    hint = f"in the placement profile: {line if len(line) <= _LONGEST else line[: _LONGEST - 3] + '...'}"
+    shown = line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+    hint = f"in the placement profile{place and f', {place}'}: {shown}"
     return InputError(f"cannot be read as its kind wants it: {reason}", path=("spec",), hint=hint, code="unreadable")
 
 

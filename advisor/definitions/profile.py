@@ -14,14 +14,15 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from advisor import files
-from advisor.definitions import expressions, outputs, templates, tree
-from advisor.definitions.catalog import builtin_folder
-from advisor.definitions.engine import Engine, Prepared, prepare
+from advisor.definitions import expressions, outputs, profile_schema, templates, tree
+from advisor.definitions.engine import EXHAUSTED, Engine, Prepared, prepare
 from advisor.definitions.extract import Extraction, Instance, Part, Scale
 from advisor.definitions.outputs import Form, unreadable
 from advisor.definitions.profile_schema import Profile, RoleRule
 from advisor.definitions.scalers import Scaler
-from advisor.errors import InputError, Path, at, dotted
+from advisor.definitions.shipped import builtin_folder
+from advisor.errors import Fault, InputError, Path, at, dotted
+from advisor.files import Document
 from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest, Unmodelled
 
 
@@ -29,7 +30,7 @@ from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest
 class Context:
     """A profile, the engine for its expressions, the object (with defaults, once they are applied), a namespace.
 
-    `refs`: other objects that the profile refers to.
+    `refs`: other objects that the profile refers to. `source`: where the profile stands, if it is not ours.
     """
 
     profile: Profile
@@ -37,10 +38,11 @@ class Context:
     document: Prepared
     namespace: str
     refs: Mapping[str, Any] = field(default_factory=dict)
+    source: Document | None = None
 
     def value(self, form: Form, text: str | None, default: Any, **variables: Any) -> Any:
         """The single output of an expression on the object; `default` when there is no expression."""
-        return default if text is None else outputs.checked(form, self.one(text, self.document, variables), text)
+        return default if text is None else self.checked(form, self.one(text, self.document, variables), text)
 
     def each(
         self,
@@ -66,7 +68,10 @@ class Context:
             documents = [self.document] * len(given) if of is None else map(prepare, of)
             pairs = zip(documents, given, strict=True)
             found = [self.one(text, document, {**shared, **variables}) for document, variables in pairs]
-        return [outputs.checked(form, value, text) for value in found]
+        return [self.checked(form, value, text) for value in found]
+
+    def checked(self, form: Form, value: Any, text: str) -> Any:
+        return value if form.fits(value) else outputs.checked(form, value, text, self.place(text))
 
     def _together(
         self, text: str, document: Prepared, given: Sequence[Mapping[str, Any]], start: str, shared: Mapping[str, Any]
@@ -82,7 +87,7 @@ class Context:
     def one(self, text: str, document: Prepared, variables: Mapping[str, Any]) -> Any:
         found = self.outputs(text, document, {**self.variables, **variables})
         if len(found) != 1:
-            raise unreadable(f"{len(found)} values where one is needed", text)
+            raise unreadable(f"{len(found)} values where one is needed", text, self.place(text))
         return found[0]
 
     @property
@@ -95,9 +100,28 @@ class Context:
         try:
             return self.engine.evaluate(program, document, variables=variables, edits=True)
         except InputError as error:
+            if self.source and any(fault.hint or fault.code == EXHAUSTED for fault in error.faults):
+                raise self.blamed(error, self.path(text)) from None
             if any(fault.hint for fault in error.faults):
                 raise
-            raise unreadable(str(error.faults[0].message), text) from None
+            raise unreadable(str(error.faults[0].message), text, self.place(text)) from None
+
+    def path(self, text: str) -> Path:
+        """Of an expression in the profile."""
+        return next((path for path, own in profile_schema.texts(self.profile) if own == text), ("spec",))
+
+    def place(self, text: str) -> str:
+        """File, line and path of an expression of a profile that is not ours."""
+        if self.source is None:
+            return ""
+        path = self.path(text)
+        return f"{self.source.placed(Fault('', path)).where} {dotted(path)}"
+
+    def blamed(self, error: InputError, path: Path) -> InputError:
+        """What no manifest is to blame for, at its place in the profile."""
+        assert self.source
+        faults = (replace(fault, path=path, code="unreadable") for fault in error.faults)
+        return InputError.of([self.source.placed(fault) for fault in faults])
 
 
 @lru_cache(maxsize=64)
@@ -116,10 +140,11 @@ def with_scaler(context: Context, scaler: Scaler | None) -> tuple[Context, list[
     stated = context.value(outputs.MAXIMUM, path, None)
     if stated is None:
         after = prepare(context.value(outputs.OBJECT, f"{path} = $least", None, least=scaler.minimum))
-        notes = list(_differences(context.document.data, after.data, ()))
-        text = f"is {scaler.minimum}, the minimum of {scaler.title}"
+        notes = list(differences(context.document.data, after.data, ()))
+        idle = ", which may also take it to 0 while there is nothing to do" if scaler.to_zero else ""
+        text = f"is {scaler.minimum}, the minimum of {scaler.title}{idle}"
         return replace(context, document=after), [replace(note, rule="scaler", text=text) for note in notes]
-    if 0 < stated < scaler.minimum:
+    if stated < scaler.minimum and (stated or scaler.from_zero):
         text = f"is {stated}, which {scaler.title} will raise to {scaler.minimum}"
         return context, [Note("scaler", text, path.lstrip("."), warns=True)]
     return context, []
@@ -131,18 +156,51 @@ def with_defaults(context: Context) -> tuple[Context, list[Note]]:
         return context, []
     before = context.document
     after = prepare(context.value(outputs.OBJECT, context.profile.spec.prepare, None))
-    return replace(context, document=after), list(_differences(before.data, after.data, ()))
+    return replace(context, document=after), list(differences(before.data, after.data, ()))
 
 
-def _differences(before: Any, after: Any, path: Path) -> Iterator[Note]:
+def differences(before: Any, after: Any, path: Path) -> Iterator[Note]:
+    """What an object that was prepared says otherwise than before."""
     if isinstance(before, dict) and isinstance(after, dict):
-        for key in sorted({*before, *after}):
-            yield from _differences(before.get(key, _ABSENT), after.get(key, _ABSENT), (*path, key))
+        renamed = _renamed(before, after)
+        for old, new in renamed.items():
+            yield Note("renamed", f"is read as {new}", dotted((*path, old)))
+            yield from differences(before[old], after[new], (*path, new))
+        for key in sorted({*before, *after} - {*renamed, *renamed.values()}):
+            yield from differences(before.get(key, _ABSENT), after.get(key, _ABSENT), (*path, key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for place, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _differences(old, new, (*path, place))
+            yield from differences(old, new, (*path, place))
     elif before != after:
         yield _changed(before, after, path)
+
+
+def _renamed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+    """Keys that are gone → the new ones that have what they had: in other letters, else with all of a mapping."""
+    gone, new = ([key for key in one if key not in other] for one, other in ((before, after), (after, before)))
+    found: dict[str, str] = {}
+    for same in (_in_other_letters, _kept):
+        for old in gone:
+            free = [key for key in new if key not in found.values()]
+            key = next((key for key in free if same((old, before[old]), (key, after[key]))), None)
+            if old not in found and key is not None:
+                found[old] = key
+    return found
+
+
+def _in_other_letters(old: tuple[str, Any], new: tuple[str, Any]) -> bool:
+    return old[0].casefold() == new[0].casefold()
+
+
+def _kept(old: tuple[str, Any], new: tuple[str, Any]) -> bool:
+    """Is a mapping still there whole, if with more in it?"""
+    return bool(old[1]) and isinstance(old[1], dict) and _holds(new[1], old[1])
+
+
+def _holds(whole: Any, part: Any) -> bool:
+    if isinstance(whole, dict) and isinstance(part, dict):
+        return all(key in whole and _holds(whole[key], value) for key, value in part.items())
+    return bool(whole == part)
 
 
 _ABSENT = object()

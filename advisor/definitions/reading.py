@@ -22,20 +22,23 @@ from advisor.definitions import (
     references,
     rules,
     scalers,
+    schema,
     shapes,
     signs,
     suspend,
     templates,
     tree,
 )
-from advisor.definitions.catalog import Catalog, Found, builtin_folder
-from advisor.definitions.engine import Prepared, prepare
+from advisor.definitions.catalog import Catalog, Found
+from advisor.definitions.engine import EXHAUSTED, Prepared, prepare
 from advisor.definitions.extract import Extraction
+from advisor.definitions.layers import BUILTIN
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster, Known, Referred
 from advisor.definitions.sandbox import SANDBOX
 from advisor.definitions.scalers import Scaler
+from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
@@ -215,12 +218,24 @@ def _workload(document: Document, found: Found, default_namespace: str, beside: 
         notes=(Note("version", found.note),) if found.note else (),
     )
     try:
-        with document.faults(), SANDBOX.together():
+        with SANDBOX.together():
             whole = _waiting(_with_roles(workload, document, found, beside), document, found)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
-        return replace(workload, faults=error.faults)
+        return replace(workload, faults=tuple(document.placed(_blamed(fault, found)) for fault in error.faults))
+
+
+def _blamed(fault: Fault, found: Found) -> Fault:
+    """What took more than it may is a fault of the definition; of ours, the manifest is out of bounds."""
+    if fault.code != EXHAUSTED:
+        return fault
+    blamed = replace(fault, code="unreadable")
+    if found.entry.origin == BUILTIN:
+        return blamed
+    texts = schema.expressions(found.entry.definition)
+    path = next((path for path, text in texts if text == fault.hint), ())
+    return found.entry.document.placed(replace(blamed, path=path))
 
 
 def _waiting(workload: Workload, document: Document, found: Found) -> Workload:
@@ -251,8 +266,7 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
         extraction = Extraction(entry.definition, _resumed(found, given), entry.origin.engine)
         counted = _warned(_without_profile(workload, extraction), document, _pieces(given, found, None))
         return _with_claims(counted, beside, ())
-    runs = found.profile.origin.engine if found.profile else entry.origin.engine
-    context, referred, warnings = _referring(Context(own, runs, given, workload.namespace), found, beside.known)
+    context, referred, warnings = _referring(_context(own, given, workload.namespace, found), found, beside.known)
     workload = _with_references(workload, document, referred, warnings)
     if workload.is_open:
         return workload
@@ -289,6 +303,12 @@ def _warned(
 
     found = doomed.notes(workload.roles, places(), document)
     return replace(workload, notes=(*workload.notes, *found))
+
+
+def _context(own: Profile, given: Prepared, namespace: str, found: Found) -> Context:
+    entry = found.profile or found.entry
+    source = None if entry.origin == BUILTIN else entry.profile_document
+    return Context(own, entry.origin.engine, given, namespace, source=source)
 
 
 def _resumed(found: Found, given: Prepared) -> Prepared:
@@ -377,7 +397,10 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     spec, given = context.profile.spec, context.document
     wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
     library = profile.library(spec.uses)
-    broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
+    try:
+        broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
+    except InputError as error:
+        raise context.blamed(error, ("spec", "rules")) if context.source else error from None
     faults.found += broken
     yield from notes
 

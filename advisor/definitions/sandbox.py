@@ -23,13 +23,16 @@ from pathlib import Path
 from typing import Any
 
 from advisor.definitions import engine
-from advisor.definitions.engine import NO_VARIABLES, Prepared, within_depth
+from advisor.definitions.engine import EXHAUSTED, NO_VARIABLES, Prepared, within_depth
 from advisor.errors import Fault, InputError
 
 SECONDS = 2.0
 MEMORY = 512 << 20
 _MOST_REPLY = 16 << 20
 """Bytes; a manifest has 8 MiB at most, and what is read here takes ten times as much memory there."""
+
+_LONGEST = 100
+"""Characters of an expression in a message: its end, for what it uses stands in front of it."""
 
 _START = "import sys; sys.path[:0] = sys.argv[3:]; from advisor.definitions.sandbox import serve; serve()"
 
@@ -48,7 +51,8 @@ class Worker:
     def together(self) -> Iterator[None]:
         """All that this thread asks inside may take `seconds` in all, counted in time of the worker's processor."""
         before = getattr(self._shared, "left", None)
-        self._shared.left = self.seconds if before is None else before
+        if before is None:
+            self._shared.left, self._shared.most = self.seconds, (0.0, "")
         try:
             yield
         finally:
@@ -76,18 +80,24 @@ class Worker:
     def _ask(self, request: dict[str, Any], document: Prepared | None = None) -> Any:
         left = getattr(self._shared, "left", None)
         if left is not None and left <= 0:
-            raise InputError(self._too_long)
+            raise InputError(self._used_up, code=EXHAUSTED)
         with self._lock:
             try:
                 reply = self._exchange(request, document)
             except BaseException:
                 self._stop()
-                self._shared.left = left if left is None else left - self.seconds
+                self._spend(left, self.seconds, request["text"])
                 raise
-        self._shared.left = left if left is None else left - reply["took"]
+        self._spend(left, reply["took"], request["text"])
         if "faults" in reply:
             raise InputError.of([Fault(**fault) for fault in reply["faults"]])
         return reply["outputs"]
+
+    def _spend(self, left: float | None, took: float, text: str) -> None:
+        """Of the time that is shared, if any is; who took most of it is remembered."""
+        if left is not None:
+            self._shared.left = left - took
+            self._shared.most = max(self._shared.most, (took, text))
 
     def _exchange(self, request: dict[str, Any], document: Prepared | None) -> Any:
         process = self._running()
@@ -101,7 +111,7 @@ class Worker:
         except BrokenPipeError:
             line = b""
         if not line.endswith(b"\n"):
-            raise InputError(self._why_ended(process.wait()))
+            raise InputError(self._why_ended(process.wait()), code=EXHAUSTED)
         self._known = document or self._known
         with within_depth():
             return json.loads(line)
@@ -129,6 +139,14 @@ class Worker:
     @property
     def _too_long(self) -> str:
         return f"did not end within {self.seconds:g} s"
+
+    @property
+    def _used_up(self) -> str:
+        text = " ".join(self._shared.most[1].split())
+        text = text if len(text) <= _LONGEST else f"...{text[3 - _LONGEST :]}"
+        return (
+            f"was not tried: the {self.seconds:g} s for all expressions together were used up, most of them by {text}"
+        )
 
     def _why_ended(self, status: int) -> str:
         match -status:
@@ -175,12 +193,18 @@ def _reply(request: dict[str, Any], document: str) -> bytes:
         with within_depth():
             reply = json.dumps({"outputs": _outputs(request, document)}).encode()
     except InputError as error:
-        return json.dumps({"faults": [{"message": f.message, "hint": f.hint} for f in error.faults]}).encode()
+        return json.dumps(
+            {"faults": [{"message": f.message, "hint": f.hint, "code": f.code} for f in error.faults]}
+        ).encode()
     except MemoryError:
-        return b'{"faults": [{"message": "needs too much memory"}]}'
+        return _exhausted("needs too much memory")
     if len(reply) > _MOST_REPLY:
-        return b'{"faults": [{"message": "gives more than %d MiB"}]}' % (_MOST_REPLY >> 20)
+        return _exhausted(f"gives more than {_MOST_REPLY >> 20} MiB")
     return reply
+
+
+def _exhausted(message: str) -> bytes:
+    return json.dumps({"faults": [{"message": message, "code": EXHAUSTED}]}).encode()
 
 
 def _outputs(request: dict[str, Any], document: str) -> list[Any] | None:

@@ -19,10 +19,16 @@ Target = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Scaler:
-    """Keeps its target at `minimum` replicas or more; `title` names it to the user."""
+    """Keeps its target at `minimum` replicas or more; `title` names it to the user.
+
+    `to_zero`: it takes the last pod away as well while there is nothing to do. `from_zero`: it raises a target that has
+    no pods, which others leave alone.
+    """
 
     title: str
     minimum: int
+    to_zero: bool = False
+    from_zero: bool = False
 
 
 def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mapping[Target, Scaler]:
@@ -45,12 +51,17 @@ def _owned(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> 
     with at(*above):
         target = plain.mapping(_below(data, above), key)
     with at(*rule["target"]):
-        group = plain.text(target, "apiVersion").rpartition("/")[0]
-        owned = (group, plain.text(target, "kind"), namespace, plain.text(target, "name"))
+        usual = rule.get("usual", {})
+        group = (plain.text(target, "apiVersion") or usual.get("apiVersion", "")).rpartition("/")[0]
+        kind = plain.text(target, "kind") or usual.get("kind", "")
+        owned = (group, kind, namespace, plain.text(target, "name"))
     *above, key = rule["minimum"]
     with at(*above):
         minimum = plain.number(_below(data, above), key)
-    yield owned, Scaler(f"{rule['kind']} {name}", rule["otherwise"] if minimum is None else minimum)
+    minimum = rule["otherwise"] if minimum is None else minimum
+    zero = bool(rule.get("zero"))
+    least = max(minimum, 1) if zero else minimum
+    yield owned, Scaler(f"{rule['kind']} {name}", least, zero and minimum <= 0, zero and minimum > 0)
 
 
 def _below(data: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:

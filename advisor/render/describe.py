@@ -47,7 +47,9 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
         definition = workload.definition
         yield from paragraph(f"read by {definition.name} ({definition.origin})", style, tone=DIM, hanging=STEP)
     if workload.faults:
-        yield from paragraph("It could not be read: its manifest has faults.", style, tone=YELLOW)
+        theirs = any(fault.where is None or fault.where.file == workload.source.file for fault in workload.faults)
+        whose = "its manifest" if theirs else "its definition"
+        yield from paragraph(f"It could not be read: {whose} has faults.", style, tone=YELLOW)
         return
     if workload.is_open:
         lacked = " and ".join(missing.lacked for missing in workload.lacking)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.definitions.catalog import builtin_folder
+from advisor.definitions.shipped import builtin_folder
 from tests.cli.conftest import Run
 from tests.cli.fleet import definition, write
 from tests.kube.objects import Object

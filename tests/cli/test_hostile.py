@@ -74,7 +74,40 @@ def test_a_definition(folder: Path, text: str) -> None:
 @pytest.mark.parametrize("text", [*REACHING, *ENDLESS, "[range(1e9)]", "last(range(1e9))"], ids=lambda text: text[:20])
 def test_a_profile(folder: Path, text: str) -> None:
     path = write(folder / "def.yaml", definition(), profile(prepare=text))
-    harmless(ran(folder, "describe", manifest(folder), "--definition", path))
+    found = ran(folder, "describe", manifest(folder), "--definition", path)
+    harmless(found)
+    assert f"error: {path}:" in found.stderr and " spec.prepare: " in found.stderr
+    assert str(manifest(folder)) not in found.stderr
+
+
+def test_what_only_a_manifest_brings_to_light_is_the_profiles_fault_all_the_same(folder: Path) -> None:
+    path = write(folder / "def.yaml", definition(), profile(prepare='.x = "a" * (.spec.size * 1e9)'))
+    sized = {"apiVersion": "example.com/v1", "kind": "FooJob", "metadata": {"name": "it"}, "spec": {"size": 1}}
+    asked = write(folder / "foo.yaml", sized)
+    found = ran(folder, "describe", asked, "--definition", path)
+    harmless(found)
+    assert f"error: {path}:" in found.stderr and " spec.prepare: needs more than 512 MiB" in found.stderr
+    assert "its definition has faults" in found.stdout
+
+
+def test_where_either_may_be_wrong_both_places_are_told(folder: Path) -> None:
+    path = write(folder / "def.yaml", definition(), profile(prepare=".spec.template | keys | .[0]"))
+    asked = manifest(folder)
+    found = ran(folder, "describe", asked, "--definition", path)
+    harmless(found)
+    assert f"error: {asked}:" in found.stderr and f"in the placement profile, {path}:" in found.stderr
+    assert "its manifest has faults" in found.stdout
+
+
+def test_a_broken_profile_in_the_users_folder_is_warned_about(folder: Path) -> None:
+    own = folder / ".config/wm-place/definitions"
+    own.mkdir(parents=True)
+    path = write(own / "def.yaml", definition(), profile(prepare=".spec.x = env"))
+    write(own / "sound.yaml", definition("BarJob"))
+    listed = ran(folder, "definitions", "list")
+    assert listed.returncode == 0 and "BarJob" in listed.stdout and "FooJob" not in listed.stdout
+    assert f"warning: {path}:" in listed.stderr and " spec.prepare: env reaches outside the object" in listed.stderr
+    harmless(ran(folder, "describe", manifest(folder)), codes=(5,))
 
 
 def profile(**spec: Any) -> dict[str, Any]:

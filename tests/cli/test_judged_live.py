@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.definitions.catalog import builtin_folder
+from advisor.definitions.shipped import builtin_folder
 from advisor.kube.temporary import PREFIX
 from tests.cli import fleet, tutorial
 from tests.cli.conftest import Ran, Run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.definitions.catalog import builtin_folder
+from advisor.definitions.shipped import builtin_folder
 from tests.cli import control_plane
 from tests.cli.conftest import Ran, Run
 from tests.cli.control_plane import CATEGORIES, MADE, PRIORITIES, TOKEN, ControlPlane, Handler

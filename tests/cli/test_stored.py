@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from advisor.definitions.catalog import builtin_folder
+from advisor.definitions.shipped import builtin_folder
 from tests.cli import fleet, live
 from tests.cli.conftest import Run
 from tests.cli.fleet import definition, job, jobset, pod_template, room, write

@@ -14,11 +14,13 @@ from advisor.definitions.catalog import Builtin, Catalog
 from advisor.definitions.engine import TRUSTED
 from advisor.definitions.layers import BUILTIN, Layer
 from advisor.definitions.sandbox import SANDBOX
+from advisor.definitions.shipped import builtin_folder
 from advisor.definitions.versions import distance
 from advisor.errors import InputError
 from tests.definitions.builders import Definitions, karta
 
-PROFILE = {"apiVersion": "wm-place/v1", "kind": "PlacementProfile", "spec": {"anything": [1]}}
+THINGS = {"group": "example.com", "kind": "Thing", "versions": ["v1", "v2", "v3", "v1beta1"]}
+PROFILE = {"apiVersion": "wm-place/v1", "kind": "PlacementProfile", "spec": {"for": THINGS}}
 
 
 def thing(version: str = "v1", name: str = "thing", group: str = "example.com") -> dict[str, Any]:
@@ -205,8 +207,8 @@ def test_our_own_files_are_parsed_when_their_kind_is_asked_for(tmp_path: Path) -
 
 def test_our_catalogue_lies_beside_the_package_or_inside_it() -> None:
     package = Path(catalog.__file__).parents[1]
-    assert catalog.builtin_folder() in (package / "catalog", package.parent / "catalog")
-    assert catalog.builtin_folder().is_dir()
+    assert builtin_folder() in (package / "catalog", package.parent / "catalog")
+    assert builtin_folder().is_dir()
 
 
 @pytest.mark.corpus
@@ -226,3 +228,21 @@ def test_the_warnings_of_a_definition_have_file_and_line(tmp_path: Path) -> None
     line = path.read_text().split("\n").index("extra: 1") + 1
     message = "is not a field of a definition and is left out"
     assert [str(fault) for fault in entry.warnings] == [f"{path}:{line} extra: {message}"]
+
+
+def test_a_definition_whose_profile_is_broken_is_left_out_whole(tmp_path: Path) -> None:
+    """By itself it would count other pods, and nobody would know."""
+    own = builtin(tmp_path, example_com_thing_v1=[thing(name="ours")])
+    (tmp_path / "folder").mkdir()
+    path = write(
+        tmp_path / "folder" / "any.yaml", thing(name="theirs"), {**PROFILE, "spec": {"for": THINGS, "prepare": "env"}}
+    )
+    layer = layers.from_folder(str(tmp_path / "folder"))
+    assert used(layer, own=own) == ("ours", "builtin")
+    (fault,) = layer.faults
+    assert fault.where and fault.where.file == path
+    assert (fault.path, fault.message) == (("spec", "prepare"), "env reaches outside the object")
+    sound = layers.from_files(
+        [write(tmp_path / "sound.yaml", thing(name="theirs"), {**PROFILE, "spec": {"for": THINGS, "prepare": "."}})]
+    )
+    assert used(sound, own=own) == ("theirs", "file")

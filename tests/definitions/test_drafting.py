@@ -11,13 +11,13 @@ import pytest
 
 from advisor import files
 from advisor.definitions import checking, examples, layers
-from advisor.definitions.catalog import builtin_folder
 from advisor.definitions.drafting import found, likeness, numbers, propose, schematic, steps
 from advisor.definitions.drafting.draft import Draft, text
 from advisor.definitions.drafting.schematic import Crd
 from advisor.definitions.engine import TRUSTED, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.layers import Entry
+from advisor.definitions.shipped import builtin_folder
 from advisor.errors import InputError
 from advisor.workload import Workload
 from tests import corpus

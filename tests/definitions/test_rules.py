@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from advisor import files
-from advisor.definitions import layers, profile_schema, reading, rules
+from advisor.definitions import layers, profile, profile_schema, reading, rules
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import TRUSTED, prepare
 from advisor.definitions.profile_schema import Rule
@@ -317,6 +317,97 @@ def test_a_scaler_leaves_others_alone() -> None:
     assert pods(scaled(f"{{replicas: 4, {POD}}}")) == {"replica": 4}
     assert pods(scaled(f"{{replicas: 0, {POD}}}")) == {"replica": 0}
     assert not warnings(scaled(f"{{replicas: 0, {POD}}}"))
+
+
+KEDA = """
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {{name: h}}
+spec: {{scaleTargetRef: {{name: {name}}}, {least} maxReplicaCount: 9, triggers: []}}
+"""
+
+
+def by_keda(spec: str, least: str, name: str = "x") -> Workload:
+    return read("Deployment", spec, KEDA.format(name=name, least=least))
+
+
+def test_a_scaled_object_means_a_deployment_where_it_says_no_kind() -> None:
+    assert pods(by_keda(f"{{{POD}}}", "minReplicaCount: 4,")) == {"replica": 4}
+    assert pods(by_keda(f"{{{POD}}}", "minReplicaCount: 4,", name="other")) == {"replica": 1}
+    other = KEDA.format(name="x", least="minReplicaCount: 4,")
+    job = read("PyTorchJob", f"{{pytorchReplicaSpecs: {{Worker: {{{POD}}}}}}}", other)
+    assert pods(job) == {"Worker": 1}
+
+
+@pytest.mark.parametrize("least", ["", "minReplicaCount: 0,"])
+def test_a_scaled_object_without_a_minimum_starts_with_one_and_may_go_to_none(least: str) -> None:
+    workload = by_keda(f"{{{POD}}}", least)
+    assert pods(workload) == {"replica": 1}
+    (said,) = [note.text for note in workload.notes if note.rule == "scaler"]
+    assert said == "is 1, the minimum of ScaledObject h, which may also take it to 0 while there is nothing to do"
+
+
+@pytest.mark.parametrize(
+    ("stated", "least", "said"),
+    [
+        (0, 4, ["spec.replicas: is 0, which ScaledObject h will raise to 4"]),
+        (1, 4, ["spec.replicas: is 1, which ScaledObject h will raise to 4"]),
+        (4, 4, []),
+        (0, 0, []),
+    ],
+)
+def test_a_scaled_object_raises_a_number_that_is_given(stated: int, least: int, said: list[str]) -> None:
+    workload = by_keda(f"{{replicas: {stated}, {POD}}}", f"minReplicaCount: {least},")
+    assert (pods(workload), warnings(workload)) == ({"replica": stated}, said)
+
+
+PYTORCH = "containers: [{name: pytorch, image: x}]"
+
+
+@pytest.mark.parametrize(
+    ("policy", "workers", "raised"),
+    [
+        ("minReplicas: 2, maxReplicas: 6, metrics: [{type: Resource}]", 1, 2),
+        ("minReplicas: 2, maxReplicas: 6, metrics: []", 1, 2),
+        ("minReplicas: 2, maxReplicas: 6, metrics: [{type: Resource}]", 3, 3),
+        ("minReplicas: 2, maxReplicas: 6", 1, 1),
+    ],
+)
+def test_metrics_of_an_elastic_policy_raise_the_workers(policy: str, workers: int, raised: int) -> None:
+    """training-operator v1.9.3 pkg/controller.v1/pytorch/hpa.go: an autoscaler where metrics are not nil."""
+    worker = f"{{replicas: {workers}, template: {{spec: {{{PYTORCH}}}}}}}"
+    workload = read("PyTorchJob", f"{{elasticPolicy: {{{policy}}}, pytorchReplicaSpecs: {{Worker: {worker}}}}}")
+    assert pods(workload) == {"Worker": raised}
+    warned = [one for one in warnings(workload) if "the autoscaler raises it" in one]
+    assert len(warned) == (raised > workers)
+    assert all(one.startswith("spec.pytorchReplicaSpecs.Worker.replicas: ") for one in warned)
+
+
+def test_a_key_in_other_letters_is_not_said_to_be_dropped() -> None:
+    part = f"{{template: {{spec: {{{PYTORCH}}}}}}}"
+    workload = read("PyTorchJob", f"{{pytorchReplicaSpecs: {{worker: {part}, MASTER: {part}}}}}")
+    assert pods(workload) == {"Master": 1, "Worker": 1}
+    said = {(note.rule, note.path, note.text) for note in workload.notes if not note.warns}
+    assert {
+        ("renamed", "spec.pytorchReplicaSpecs.worker", "is read as Worker"),
+        ("renamed", "spec.pytorchReplicaSpecs.MASTER", "is read as Master"),
+        ("default", "spec.pytorchReplicaSpecs.Worker.replicas", "is 1 by default"),
+    } <= said
+    assert "dropped" not in {rule for rule, _, _ in said}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({"a": {"x": 1}}, {"b": {"x": 1, "y": 2}}, ["a is read as b", "b.y is 2 by default"]),
+        ({"a": {"x": 1}}, {"b": {"x": 2}}, ["a is not used by the controller", "b is filled in by default"]),
+        ({"a": 1}, {"b": 1}, ["a is not used by the controller", "b is 1 by default"]),
+        ({"a": {"x": 1}}, {}, ["a is not used by the controller"]),
+        ({"a": {"x": 1}, "B": 1}, {"A": {"x": 1}, "b": 1}, ["a is read as A", "B is read as b"]),
+    ],
+)
+def test_what_stands_elsewhere_is_renamed_and_what_is_nowhere_dropped(before: Any, after: Any, said: list[str]) -> None:
+    assert [f"{note.path} {note.text}" for note in profile.differences(before, after, ())] == said
 
 
 PARTS = (

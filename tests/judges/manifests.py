@@ -19,7 +19,7 @@ import yaml
 
 from advisor import files
 from advisor.definitions import reading
-from advisor.definitions.catalog import builtin_folder
+from advisor.definitions.shipped import builtin_folder
 from advisor.files import Document, Source
 from tests import corpus
 from tests.judges.dressed import dressed
