@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -146,31 +146,50 @@ def origins(found: Sequence[Place], pods: Sequence[Object]) -> Origins:
 
 
 def _fitting(found: Sequence[Place], pod: Object) -> tuple[Place, ...]:
-    exact = tuple(place for place in found if _made(place, pod, whole=True))
-    return exact or tuple(place for place in found if _made(place, pod, whole=False))
+    """Those that ask for just that; else those that ask for no more of it; else those of these names and images."""
+    for alike in (_asks_the_same, _asks_no_more, _asks_anything):
+        fitting = tuple(place for place in found if _made(place, pod, alike))
+        if fitting:
+            return fitting
+    return ()
 
 
-def _made(place: Place, pod: Object, *, whole: bool) -> bool:
-    """Are the place's containers in the pod? `whole`: with what they ask for."""
+Alike = Callable[[Object, Object], bool]
+
+
+def _made(place: Place, pod: Object, alike: Alike) -> bool:
+    """Are the place's containers in the pod?"""
     there = pod["spec"].get("containers") or []
     return bool(place.containers) and all(
-        any(_same(container, one, whole=whole) for one in there) for container in place.containers
+        any(_is_named(container, one) and alike(container, one) for one in there) for container in place.containers
     )
 
 
-def _same(stated: Object, made: Object, *, whole: bool) -> bool:
+def _is_named(stated: Object, made: Object) -> bool:
     if stated.get("name") and "containers" not in stated and stated["name"] != made.get("name"):
         return False
-    if isinstance(stated.get("image"), str) and stated["image"] != made.get("image"):
-        return False
-    return not whole or _asks(stated).items() <= _asks(made).items()
+    return not isinstance(stated.get("image"), str) or stated["image"] == made.get("image")
+
+
+def _asks_the_same(stated: Object, made: Object) -> bool:
+    return _asks(stated) == _asks(made)
+
+
+def _asks_no_more(stated: Object, made: Object) -> bool:
+    return _asks(stated).items() <= _asks(made).items()
+
+
+def _asks_anything(stated: Object, made: Object) -> bool:
+    return True
 
 
 def _asks(container: Object) -> dict[tuple[str, str], int]:
+    """Requests and limits; a limit without a request is the request too, as in every pod."""
     resources = container.get("resources") or {}
+    limits = resources.get("limits") or {}
     found: dict[tuple[str, str], int] = {}
-    for part in ("requests", "limits"):
-        for name, amount in (resources.get(part) or {}).items():
+    for part, amounts in (("requests", {**limits, **(resources.get("requests") or {})}), ("limits", limits)):
+        for name, amount in amounts.items():
             try:
                 found[part, name] = quantity.parse(amount)
             except InputError:
