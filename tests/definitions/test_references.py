@@ -222,8 +222,7 @@ def test_nothing_stands_in_for_what_is_found(tmp_path: Path) -> None:
 
 def test_only_what_is_required_can_be_guessed(tmp_path: Path) -> None:
     known = catalog(tmp_path, {"runtime": {"find": FIND, "guessed": True, "required": False}})
-    (workload,) = read(known, thing()).workloads
-    assert [fault.message for fault in workload.faults] == ["only what is required can be guessed"]
+    assert [fault.message for fault in known.faults] == ["only what is required can be guessed"]
 
 
 def test_what_is_not_needed_and_not_found_is_null_and_said(tmp_path: Path) -> None:
@@ -278,8 +277,7 @@ def test_of_all_of_a_kind_only_those_that_are_meant(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"pick": "each"}, {"that": ""}, {"where": None}], ids=str)
 def test_a_condition_is_one_of_all_and_has_words(tmp_path: Path, wrong: Object) -> None:
-    (workload,) = read(catalog(tmp_path, {"parts": {**SOME, **wrong}}, roles=[SUM]), thing()).workloads
-    assert workload.faults
+    assert catalog(tmp_path, {"parts": {**SOME, **wrong}}, roles=[SUM]).faults
 
 
 class TestFromACluster:
