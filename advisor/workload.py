@@ -106,6 +106,10 @@ class PodTemplate:
         level = self.pod_level.requests if self.pod_level else None
         return pod_sum([container.requests for container in self.containers], inits, level, overhead)
 
+    def effective(self) -> dict[str, int]:
+        """What one pod asks of a node once it is created: limits stand in for requests, as the API server has it."""
+        return self.as_pod().with_pod_level().requests()
+
     def limits(self, overhead: Amounts | None = None) -> dict[str, int]:
         """The pod's limits, in thousandths; overhead counts only where there is a limit at all (`PodLimits`)."""
         inits = [Init(container.limits, container.sidecar) for container in self.init_containers]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from advisor.commands.stored import Settled
 from advisor.definitions import observed, reading, variants
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.layers import Layer
+from advisor.definitions.plain import group_and_kind
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import Fault, Faults, InputError, Where
 from advisor.files import Document, Source
@@ -54,18 +56,13 @@ class Seen:
 
 def seen(given: Manifests, looking: Clusters) -> Seen:
     """Raises InputError: all faults of all of the objects at once."""
-    cluster, usual = context(looking)
-    namespace = given.namespace or usual or fleet.NAMESPACE
     own = definitions.own(given.definition)
-    try:
-        with Access(cluster, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
-            served = resources.served(api)
-            found = _all(api, served, given.sources, namespace)
-            further = manifests.documents(given.beside) if given.beside else ()
-            held = _definitions(api, cluster.name, served)
-            return _seen(found, namespace, _Door(api, cluster.name, own, held, further))
-    except ApiError as error:
-        raise InputError(f"cluster {cluster.name}: {error.text}") from None
+    with door(looking) as (api, usual, name):
+        namespace = given.namespace or usual
+        served = resources.served(api)
+        found = _all(api, served, given.sources, namespace)
+        further = manifests.documents(given.beside) if given.beside else ()
+        return _seen(found, namespace, _Door(api, name, own, _definitions(api, name, served), further))
 
 
 def _definitions(api: Api, name: str, served: Sequence[Resource]) -> ClusterSnapshot:
@@ -104,12 +101,11 @@ class _Door:
 
     def settled(self, document: Document, namespace: str) -> Settled:
         """Which definition reads the object: the user's, the cluster's or ours. Raises InputError."""
-        group = str(document.data.get("apiVersion", "")).rpartition("/")[0]
 
         def read(catalog: Catalog) -> reading.Reading:
             return reading.read([document], catalog, namespace, self.further)
 
-        return stored.settled(self.own, [self.cluster], {(group, str(document.data.get("kind", "")))}, read)
+        return stored.settled(self.own, [self.cluster], {group_and_kind(document.data)}, read)
 
     def read(self, document: Document, namespace: str, held: InCluster = NOTHING_LOOKED_UP) -> reading.Reading:
         return reading.read([document], self.catalog, namespace, self.further, held)
@@ -130,6 +126,17 @@ class _Door:
 
     def _again(self, document: Document, namespace: str, held: InCluster) -> Sequence[Workload]:
         return self.read(document, namespace, held).workloads
+
+
+@contextmanager
+def door(looking: Clusters) -> Iterator[tuple[Api, str, str]]:
+    """The one cluster, the namespace that is meant there, and its name. Raises InputError for what it does not tell."""
+    cluster, namespace = context(looking)
+    try:
+        with Access(cluster, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
+            yield api, namespace or fleet.NAMESPACE, cluster.name
+    except ApiError as error:
+        raise InputError(f"cluster {cluster.name}: {error.text}") from None
 
 
 def context(looking: Clusters) -> tuple[kubeconfig.Context, str]:

@@ -15,6 +15,7 @@ from advisor.commands import definitions, exits, selector, stored, terminal
 from advisor.commands.given import Manifests, Output
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.layers import Layer
+from advisor.definitions.plain import group_and_kind
 from advisor.definitions.reading import Reading, members, read
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.definitions.variants import Again
@@ -104,7 +105,7 @@ class _Files:
 
     def _kinds(self) -> frozenset[tuple[str, str]]:
         heads = (document.data for document in members(self.found) if isinstance(document.data, dict))
-        return frozenset((str(one.get("apiVersion", "")).rpartition("/")[0], str(one.get("kind", ""))) for one in heads)
+        return frozenset(map(group_and_kind, heads))
 
     def _read(self, catalog: Catalog, held: InCluster = NOTHING_LOOKED_UP) -> Reading:
         return read(self.found, catalog, self.given.namespace or self.namespace, self.further, held)

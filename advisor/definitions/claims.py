@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from advisor import files
-from advisor.definitions import plain
+from advisor.definitions import plain, shipped
 from advisor.definitions.gangs import Gang
 from advisor.definitions.plain import Data
 from advisor.errors import at
@@ -33,7 +31,7 @@ def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Known
     found: dict[tuple[str, str, str], Devices] = {}
     for document in documents:
         kind = plain.group_and_kind(document.data)
-        maker = _makers(folder).get(kind)
+        maker = shipped.by_kind(folder, "claims").get(kind)
         with document.faults():
             if maker:
                 found.update(_of_maker(maker, document.data, namespace))
@@ -64,12 +62,6 @@ def _of_maker(maker: Mapping[str, Any], data: Data, namespace: str) -> Known:
 def _namespace(data: Data, namespace: str) -> str:
     with at("metadata"):
         return plain.text(plain.mapping(data, "metadata"), "namespace") or namespace
-
-
-@lru_cache(maxsize=4)
-def _makers(folder: FilePath) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    (document,) = files.documents(files.read(str(folder / "claims.yaml")))
-    return {(maker["group"], maker["kind"]): maker for maker in document.data["makers"]}
 
 
 def devices(spec: Data) -> Devices:

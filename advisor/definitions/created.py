@@ -38,7 +38,7 @@ class Sort:
 
 
 def sort_of(template: PodTemplate) -> Sort:
-    amounts = in_base_units(template.as_pod().with_pod_level().requests())
+    amounts = in_base_units(template.effective())
     asked = ", ".join(f"{name} {canonical(name, amount)}" for name, amount in sorted(amounts.items()))
     own = sorted(str(one) for one in template.tolerations if not _is_given(one))
     nodes = ", ".join(f"{key}={value}" for key, value in template.nodes.pairs)

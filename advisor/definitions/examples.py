@@ -104,7 +104,7 @@ def differences(example: Example, workload: Workload) -> Iterator[Difference]:
 
 
 def _of_role(stated: Mapping[str, Any], role: Role) -> Iterator[Difference]:
-    amounts = in_base_units(role.template.as_pod().with_pod_level().requests())
+    amounts = in_base_units(role.template.effective())
     found: dict[str, Any] = {"replicas": role.replicas, "minimum": role.minimum, "maximum": role.maximum}
     expected: dict[str, Any] = {"minimum": stated.get("replicas"), "maximum": None, "replicas": None}
     if "stage" in stated:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from advisor import files
-from advisor.definitions import plain
+from advisor.definitions import plain, shipped
 from advisor.errors import at
 from advisor.files import Document
 from advisor.workload import GangGroup, Note, PodTemplate, Role, Unmodelled, Workload
@@ -41,7 +39,7 @@ def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mappi
     """The gang objects among the documents. Raises InputError for one that cannot be read."""
     found: dict[Key, Gang] = {}
     for document in documents:
-        rule = _rules(folder).get(plain.group_and_kind(document.data))
+        rule = shipped.by_kind(folder, "gangs").get(plain.group_and_kind(document.data))
         if rule:
             with document.faults():
                 gang = _gang(rule, document.data, namespace)
@@ -98,7 +96,7 @@ def named(workload: Workload, gangs: Mapping[Key, Gang], folder: FilePath) -> li
 
 def _names(template: PodTemplate, namespace: str, folder: FilePath) -> Iterator[Key]:
     places = {"pod-label": dict(template.labels), "pod-annotation": dict(template.annotations)}
-    for rule in _rules(folder).values():
+    for rule in shipped.by_kind(folder, "gangs").values():
         where = rule["named"]["in"]
         if where == "scheduling-group":
             names = [template.scheduling_group]
@@ -157,9 +155,3 @@ def _grouped(workload: Workload, roles: Sequence[Role]) -> tuple[GangGroup, ...]
     members = {role.name: role.replicas for role in roles if role.replicas}
     others = tuple(group for group in workload.groups if not {*group.members} <= names)
     return (*others, GangGroup(1, members)) if members else workload.groups
-
-
-@lru_cache(maxsize=4)
-def _rules(folder: FilePath) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    (document,) = files.documents(files.read(str(folder / "gangs.yaml")))
-    return {(rule["group"], rule["kind"]): rule for rule in document.data["gangs"]}

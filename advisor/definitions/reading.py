@@ -219,7 +219,7 @@ def _workload(document: Document, found: Found, default_namespace: str, beside: 
     )
     try:
         with SANDBOX.together():
-            whole = _waiting(_with_roles(workload, document, found, beside), document, found)
+            whole = _read(workload, document, found, beside)
             seen = signs.found(signs.known(builtin_folder()), labels, annotations, whole.roles)
             return replace(whole, unmodelled=(*whole.unmodelled, *seen))
     except InputError as error:
@@ -238,11 +238,19 @@ def _blamed(fault: Fault, found: Found) -> Fault:
     return found.entry.document.placed(replace(blamed, path=path))
 
 
-def _waiting(workload: Workload, document: Document, found: Found) -> Workload:
+def _read(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
+    own, given = profile_of(found), prepare(document.data)
+    if own is None:
+        whole = _by_definition(workload, document, given, found, beside)
+    else:
+        whole = _with_roles(workload, document, _context(own, given, workload.namespace, found), found, beside)
+    return _waiting(whole, given, found, own)
+
+
+def _waiting(workload: Workload, given: Prepared, found: Found, own: Profile | None) -> Workload:
     """The workload, with a word where its pods come later."""
-    own = profile_of(found)
     definition = found.entry.definition
-    stopped = suspend.suspended(definition, prepare(document.data), found.entry.origin.engine)
+    stopped = suspend.suspended(definition, given, found.entry.origin.engine)
     note = Note(
         "suspended", "keeps its pods away: those that are said come when it is resumed", suspend.path(definition)
     )
@@ -257,16 +265,17 @@ def _definition(found: Found) -> Definition:
     return Definition(found.entry.definition.name, str(found.entry.origin), tuple(sorted(children)))
 
 
-def _with_roles(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
-    entry = found.entry
-    own = profile_of(found)
-    given = prepare(document.data)
-    if own is None:
-        _check(given, workload.namespace, found, None)
-        extraction = Extraction(entry.definition, _resumed(found, given), entry.origin.engine)
-        counted = _warned(_without_profile(workload, extraction), document, _pieces(given, found, None))
-        return _with_claims(counted, beside, ())
-    context, referred, warnings = _referring(_context(own, given, workload.namespace, found), found, beside.known)
+def _by_definition(workload: Workload, document: Document, given: Prepared, found: Found, beside: Beside) -> Workload:
+    _check(given, workload.namespace, found, None)
+    extraction = Extraction(found.entry.definition, _resumed(found, given), found.entry.origin.engine)
+    counted = _warned(_without_profile(workload, extraction), document, _pieces(given, found, None))
+    return _with_claims(counted, beside, ())
+
+
+def _with_roles(workload: Workload, document: Document, written: Context, found: Found, beside: Beside) -> Workload:
+    """`written`: the profile with the object as it is written."""
+    entry, given = found.entry, written.document
+    context, referred, warnings = _referring(written, found, beside.known)
     workload = _with_references(workload, document, referred, warnings)
     if workload.is_open:
         return workload
@@ -286,7 +295,7 @@ def _with_roles(workload: Workload, document: Document, found: Found, beside: Be
         requires=profile.requires(context),
     )
     asked = replace(context, document=given)
-    whole = _warned(whole, document, _pieces(given, found, asked), nameless=own.spec.nameless)
+    whole = _warned(whole, document, _pieces(given, found, asked), nameless=written.profile.spec.nameless)
     return _with_claims(whole, beside, profile.claims(context, made.roles))
 
 

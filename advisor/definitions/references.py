@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import outputs, shapes
+from advisor.definitions import outputs, plain, shapes
 from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.outputs import unreadable
 from advisor.definitions.profile import Context
@@ -73,8 +73,7 @@ def known(documents: Iterable[Document], namespace: str, in_cluster: InCluster =
         data = document.data
         metadata = data.get("metadata") if isinstance(data, dict) else None
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-            group = str(data.get("apiVersion", "")).rpartition("/")[0]
-            found.setdefault((group, str(data.get("kind", ""))), []).append(document)
+            found.setdefault(plain.group_and_kind(data), []).append(document)
     return Known(found, namespace, in_cluster)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from advisor import files
-from advisor.definitions import plain
+from advisor.definitions import plain, shipped
 from advisor.errors import at
 from advisor.files import Document
 
@@ -33,10 +31,10 @@ class Scaler:
 
 def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mapping[Target, Scaler]:
     """What each scaler among the documents owns. Raises InputError for a scaler that cannot be read."""
-    known = _known(folder)
+    known = shipped.by_kind(folder, "scalers")
     found: dict[Target, Scaler] = {}
     for document in documents:
-        rule = known.get(_kind(document.data))
+        rule = known.get(plain.group_and_kind(document.data))
         if rule:
             with document.faults():
                 found.update(_owned(rule, document.data, namespace))
@@ -49,7 +47,7 @@ def _owned(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> 
         namespace, name = plain.text(metadata, "namespace") or namespace, plain.text(metadata, "name")
     *above, key = rule["target"]
     with at(*above):
-        target = plain.mapping(_below(data, above), key)
+        target = plain.mapping(plain.below(data, above), key)
     with at(*rule["target"]):
         usual = rule.get("usual", {})
         group = (plain.text(target, "apiVersion") or usual.get("apiVersion", "")).rpartition("/")[0]
@@ -57,27 +55,8 @@ def _owned(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> 
         owned = (group, kind, namespace, plain.text(target, "name"))
     *above, key = rule["minimum"]
     with at(*above):
-        minimum = plain.number(_below(data, above), key)
+        minimum = plain.number(plain.below(data, above), key)
     minimum = rule["otherwise"] if minimum is None else minimum
     zero = bool(rule.get("zero"))
     least = max(minimum, 1) if zero else minimum
     yield owned, Scaler(f"{rule['kind']} {name}", least, zero and minimum <= 0, zero and minimum > 0)
-
-
-def _below(data: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:
-    for key in keys:
-        data = plain.mapping(data, key)
-    return data
-
-
-def _kind(data: Any) -> tuple[str, str]:
-    """Group and kind; empty for what is no object."""
-    if not isinstance(data, dict):
-        return "", ""
-    return str(data.get("apiVersion", "")).rpartition("/")[0], str(data.get("kind", ""))
-
-
-@lru_cache(maxsize=4)
-def _known(folder: FilePath) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    (document,) = files.documents(files.read(str(folder / "scalers.yaml")))
-    return {(rule["group"], rule["kind"]): rule for rule in document.data["scalers"]}

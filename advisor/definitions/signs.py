@@ -79,5 +79,5 @@ def _in_role(sign: Sign, role: Role) -> Iterator[tuple[str, ...]]:
         case "node-selector":
             keys, path = sorted(template.nodes.keys), ("template", "spec", "nodeSelector")
         case _:
-            keys, path = sorted(template.as_pod().with_pod_level().requests()), ("template", "spec", "resources")
+            keys, path = sorted(template.effective()), ("template", "spec", "resources")
     yield from ((*path, key) for key in keys if fnmatchcase(key, sign.key))

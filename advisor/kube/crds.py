@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from advisor.errors import InputError
-from advisor.kube import decode
-from advisor.kube.answer import other_json
+from advisor.kube.answer import promised
 from advisor.kube.client import Api
 
 PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -16,7 +14,4 @@ PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 def read(api: Api, name: str) -> dict[str, Any]:
     """The one of this name, such as `jobsets.jobset.x-k8s.io`. Raises ApiError."""
     body = api.read(f"{PATH}/{quote(name, safe='')}", f"get customresourcedefinition {name}")
-    try:
-        return decode.plain(dict[str, Any], body)
-    except InputError:
-        raise other_json(api.host) from None
+    return promised(dict[str, Any], body, api.host)

@@ -9,22 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from advisor.cluster import Gap, Looked
 from advisor.errors import InputError
-from advisor.kube import decode
-from advisor.kube.answer import other_json
+from advisor.kube.answer import promised
 from advisor.kube.failure import NOT_FOUND, OF_THE_KIND, ApiError
-from advisor.kube.paging import Reader, pages
+from advisor.kube.paging import Reader, items
 from advisor.kube.resources import Resource, served
 from advisor.workload import Reference
 
 PRIVATE = frozenset({"env", "envFrom", "args", "command"})
 REPEATED = "kubectl.kubernetes.io/last-applied-configuration"
 SECRET = ("", "Secret")
-
-Buffer = bytes | bytearray
 
 
 def looked_up(
@@ -63,35 +59,18 @@ def _looked_up(api: Reader, wanted: Reference, resource: Resource | None, *, who
 
 def _one(api: Reader, resource: Resource, name: str, namespace: str) -> Iterator[Any]:
     """Nothing where there is none of that name."""
-    path = f"{_path(resource, namespace)}/{quote(name, safe='')}"
     try:
-        body = api.read(path, f"get {resource.title} {name}")
+        body = api.read(resource.path(namespace, name), f"get {resource.title} {name}")
     except ApiError as error:
         if error.cause != NOT_FOUND:
             raise
     else:
-        yield _plain(api, body)
+        yield promised(dict[str, Any], body, api.host)
 
 
 def _every(api: Reader, resource: Resource, namespace: str) -> Iterator[Any]:
     where = f"in namespace {namespace}" if namespace else "at cluster scope"
-    for page in pages(api, _path(resource, namespace), f"list {resource.title} {where}"):
-        yield from _plain(api, page.body).get("items") or ()
-
-
-def _path(resource: Resource, namespace: str) -> str:
-    """Of the list; without a namespace that of all of them."""
-    root = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
-    return (
-        f"{root}/namespaces/{quote(namespace, safe='')}/{resource.plural}" if namespace else f"{root}/{resource.plural}"
-    )
-
-
-def _plain(api: Reader, body: Buffer) -> dict[str, Any]:
-    try:
-        return decode.plain(dict[str, Any], body)
-    except InputError:
-        raise other_json(api.host) from None
+    yield from items(api, resource.path(namespace), f"list {resource.title} {where}")
 
 
 def text(found: Mapping[str, Any], resource: Resource) -> str:

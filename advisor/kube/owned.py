@@ -5,17 +5,15 @@ Env, args and commands of pods are dropped where they are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
-from advisor.errors import InputError
-from advisor.kube import decode
-from advisor.kube.answer import other_json
+from advisor.kube.answer import promised
 from advisor.kube.client import Api
 from advisor.kube.failure import OF_THE_KIND, ApiError
-from advisor.kube.paging import pages
+from advisor.kube.lookup import PRIVATE
+from advisor.kube.paging import items
 from advisor.kube.resources import Resource, of_kind
 
 Object = dict[str, Any]
@@ -23,13 +21,10 @@ METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 GENERATIONS = 8
 """Controllers above one another that are followed at most."""
 
-PRIVATE = ("env", "envFrom", "args", "command")
-
 
 def read(api: Api, resource: Resource, namespace: str, name: str) -> Object:
     """One object. Raises ApiError."""
-    body = api.read(resource.path(namespace, quote(name, safe="")), f"get {resource.title} {name}")
-    return _plain(api, body)
+    return promised(Object, api.read(resource.path(namespace, name), f"get {resource.title} {name}"), api.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +41,7 @@ def pods_of(api: Api, resources: Sequence[Resource], root: Object) -> Pods:
     namespace, uid = metadata["namespace"], metadata["uid"]
     if root.get("kind") == "Pod" and root.get("apiVersion") == "v1":
         return Pods((_without_private(root),))
-    pods = [*_items(api, f"/api/v1/namespaces/{namespace}/pods", f"list pods in namespace {namespace}")]
+    pods = items(api, f"/api/v1/namespaces/{namespace}/pods", f"list pods in namespace {namespace}")
     lineage = _Lineage(api, resources, namespace)
     for _ in range(GENERATIONS):
         lineage.look_at({owner for pod in pods if (owner := lineage.above(pod["metadata"], uid))})
@@ -65,16 +60,19 @@ class _Lineage:
 
     def above(self, metadata: Mapping[str, Any], uid: str) -> tuple[str, str] | None:
         """apiVersion and kind of the first owner upwards that was not looked at yet; None past the top or the root."""
-        owner = _controller(metadata)
-        while owner and owner["uid"] != uid and owner["uid"] in self._known:
-            owner = _controller(self._known[owner["uid"]])
+        owner = self._highest(metadata, uid)
         return (owner["apiVersion"], owner["kind"]) if owner and owner["uid"] != uid else None
 
     def leads_to(self, metadata: Mapping[str, Any], uid: str) -> bool:
+        owner = self._highest(metadata, uid)
+        return bool(owner and owner["uid"] == uid)
+
+    def _highest(self, metadata: Mapping[str, Any], uid: str) -> Mapping[str, Any] | None:
+        """The root, or the first owner upwards that was not looked at yet; None past the top."""
         owner = _controller(metadata)
         while owner and owner["uid"] != uid and owner["uid"] in self._known:
             owner = _controller(self._known[owner["uid"]])
-        return bool(owner and owner["uid"] == uid)
+        return owner
 
     def look_at(self, kinds: set[tuple[str, str]]) -> None:
         for api_version, kind in sorted(kinds - self._seen):
@@ -90,7 +88,7 @@ class _Lineage:
 
     def _learn(self, resource: Resource) -> None:
         errand = f"list {resource.title} in namespace {self._namespace}"
-        for item in _items(self._api, resource.path(self._namespace), errand, accept=METADATA):
+        for item in items(self._api, resource.path(self._namespace), errand, accept=METADATA):
             self._known[item["metadata"]["uid"]] = item["metadata"]
 
 
@@ -98,18 +96,6 @@ def _controller(metadata: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The owner that controls it; where none says so, the first one (some controllers leave that out)."""
     owners = metadata.get("ownerReferences") or []
     return next((owner for owner in owners if owner.get("controller")), owners[0] if owners else None)
-
-
-def _items(api: Api, path: str, errand: str, **form: str) -> Iterator[Object]:
-    for page in pages(api, path, errand, **form):
-        yield from _plain(api, page.body).get("items") or ()
-
-
-def _plain(api: Api, body: bytes | bytearray) -> Object:
-    try:
-        return decode.plain(dict[str, Any], body)
-    except InputError:
-        raise other_json(api.host) from None
 
 
 def _without_private(pod: Object) -> Object:

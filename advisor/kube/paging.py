@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from advisor.errors import InputError
 from advisor.kube import decode
-from advisor.kube.answer import other_json
+from advisor.kube.answer import other_json, promised
 from advisor.kube.failure import GONE, ApiError
 
 JSON = "application/json"
@@ -41,6 +41,16 @@ def pages(api: Reader, path: str, errand: str, *, accept: str = JSON, **query: s
         except ApiError as error:
             if error.cause != GONE or last_try:
                 raise
+
+
+def items(api: Reader, path: str, errand: str, *, accept: str = JSON) -> list[dict[str, Any]]:
+    """The members of a list as plain data, of one moment. Raises ApiError."""
+    found: list[dict[str, Any]] = []
+    for page in pages(api, path, errand, accept=accept):
+        if page.first:
+            found.clear()
+        found += promised(dict[str, Any], page.body, api.host).get("items") or ()
+    return found
 
 
 def _pages(api: Reader, path: str, errand: str, accept: str, query: dict[str, str | int]) -> Iterator[Page]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from urllib.parse import quote
 
 from advisor.errors import InputError
 from advisor.kube import wire
@@ -38,10 +39,10 @@ class Resource:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str, name: str = "") -> str:
-        """The URL path of an object, or of the list."""
+        """The URL path of an object, or of the list: of all of them where no namespace is given."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        scope = f"/namespaces/{namespace}" if self.namespaced else ""
-        return f"{root}{scope}/{self.plural}" + (f"/{name}" if name else "")
+        scope = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
+        return f"{root}{scope}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
 def served(api: Reader) -> tuple[Resource, ...]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from advisor.errors import InputError
-from advisor.kube import decode
-from advisor.kube.answer import other_json
+from advisor.kube.answer import promised
 from advisor.kube.client import Access
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import INVALID, ApiError
@@ -25,7 +23,4 @@ def read(access: Access, resource: tuple[str, str, str], namespace: str, name: s
     deadline = Deadline(seconds)
     with access.open(deadline) as api:
         body = api.read(f"{start}/namespaces/{namespace}/{plural}/{name}", f"get {plural} {namespace}/{name}")
-        try:
-            return decode.plain(dict[str, Any], body)
-        except InputError:
-            raise other_json(api.host) from None
+        return promised(dict[str, Any], body, api.host)

@@ -14,9 +14,7 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
-from advisor.errors import InputError
-from advisor.kube import decode
-from advisor.kube.answer import other_json
+from advisor.kube.answer import promised
 from advisor.kube.client import Access, Api
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import NOT_FOUND, TIMEOUT, ApiError
@@ -44,7 +42,7 @@ class Space:
         body = {**data, "metadata": metadata}
         title = f"{resource.kind} {metadata.get('name') or metadata.get('generateName')}"
         made = self.api.send("POST", resource.path(self.name), f"create {title}", body)
-        return _plain(self.api, made)
+        return promised(Object, made, self.api.host)
 
     def pretend_to_run(self, pod: Mapping[str, Any]) -> None:
         """As if a node had taken the pod: controllers that go step by step go on. Raises ApiError."""
@@ -97,10 +95,3 @@ def _is_there(api: Api, path: str, name: str) -> bool:
             raise
         return False
     return True
-
-
-def _plain(api: Api, body: bytes | bytearray) -> Object:
-    try:
-        return decode.plain(dict[str, Any], body)
-    except InputError:
-        raise other_json(api.host) from None

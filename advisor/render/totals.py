@@ -13,7 +13,7 @@ Devices = Mapping[str, int] | None
 
 def per_pod(role: Role) -> dict[str, int]:
     """The effective request of one pod: limits stand in for missing requests, as the API server has it."""
-    return in_base_units(role.template.as_pod().with_pod_level().requests())
+    return in_base_units(role.template.effective())
 
 
 def total(workload: Workload) -> dict[str, int]:

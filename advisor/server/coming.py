@@ -78,7 +78,7 @@ def replaced(old: Workload, new: Workload) -> frozenset[str]:
 def joining(old: Workload, new: Workload, due: Sizes) -> Joining:
     """What is still to come of `new`, where `due` pods of `old` were."""
     found = {name: _joining(old.on(name), one, due) for name, one in _everywhere(new).items()}
-    more = {name: one.workload or _empty(new.on(name)) for name, one in found.items()}
+    more = {name: one.workload or only(new.on(name), ()) for name, one in found.items()}
     if not any(one.workload for one in found.values()):
         return Joining(None)
     whole = replace(new, variants=more) if new.variants else more[""]
@@ -91,8 +91,13 @@ def _joining(old: Workload, new: Workload, due: Sizes) -> Joining:
     roles, unsure = _coming(old, new, there(old, due))
     if not roles:
         return Joining(None)
-    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if new.groups else ()
-    return Joining(replace(new, roles=roles, groups=together, min_available=None), unsure)
+    return Joining(only(new, roles), unsure)
+
+
+def only(workload: Workload, roles: tuple[Role, ...]) -> Workload:
+    """A workload with these roles alone; they start together where it is a gang."""
+    together = (GangGroup(1, {role.name: role.replicas for role in roles}),) if workload.groups and roles else ()
+    return replace(workload, roles=roles, groups=together, min_available=None)
 
 
 def _coming(old: Workload, new: Workload, running: Sizes) -> tuple[tuple[Role, ...], bool]:
@@ -150,10 +155,6 @@ def _everywhere(workload: Workload) -> Mapping[str, Workload]:
 
 def _is_known(workload: Workload) -> bool:
     return not (workload.is_open or workload.faults)
-
-
-def _empty(workload: Workload) -> Workload:
-    return replace(workload, roles=(), groups=(), min_available=None)
 
 
 def _adds(old: Workload, new: Workload) -> bool:

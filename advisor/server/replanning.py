@@ -7,27 +7,31 @@ room for is planned once more, the oldest first, on what all others leave.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from advisor.cluster import ClusterSnapshot
+from advisor.fit.taints import untolerated
+from advisor.server.coming import only
 from advisor.server.reservations import Hold, charged
 from advisor.verdict import Placement
-from advisor.workload import GangGroup, Workload
+from advisor.workload import Workload
 
 Plan = Callable[[Workload, ClusterSnapshot], Placement]
 """Nodes for all pods of a workload, or for as many as find room."""
 
-SHUT_OUT = ("NoSchedule", "NoExecute")
+Rows = Mapping[str, int]
+"""Node → its row in the columns; charging a hold changes none."""
 
 
 def planned_anew(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) -> tuple[Hold, ...]:
     """The holds of a cluster, in the order of their age, as the cluster can bear them. The same ones where it can."""
-    if not _is_short(holds, cluster):
+    rows = {name: row for row, name in enumerate(cluster.nodes.names)}
+    if not _is_short(holds, cluster, rows):
         return tuple(holds)
     there, kept, moved = cluster, list(holds), []
     for place, one in enumerate(holds):
-        if one.workload is None or (not one.bereft and _bears(there, one)):
+        if one.workload is None or (not one.bereft and _bears(there, one, rows)):
             there = charged(there, one)
         else:
             moved.append(place)
@@ -37,46 +41,39 @@ def planned_anew(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) ->
     return tuple(kept)
 
 
-def _is_short(holds: Iterable[Hold], cluster: ClusterSnapshot) -> bool:
+def _is_short(holds: Iterable[Hold], cluster: ClusterSnapshot, rows: Rows) -> bool:
     """May there be a hold that has not all of its room? A quick look at all of them together."""
     taken: Counter[tuple[str, str]] = Counter()
     for one in holds:
-        if one.bereft or not all(_stands(cluster, node, one) for node in one.nodes):
+        if one.bereft or not all(_stands(cluster, node, one, rows) for node in one.nodes):
             return True
         for role, nodes in one.placement.items():
             for name, amount in one.shapes[role].requests.items():
                 for node, pods in nodes.items():
                     taken[name, node] += amount * pods
     free = {name: cluster.nodes.free(name) for name in {name for name, _ in taken}}
-    return any(amount > free[name][cluster.nodes.names.index(node)] for (name, node), amount in taken.items() if amount)
+    return any(amount > free[name][rows[node]] for (name, node), amount in taken.items() if amount)
 
 
-def _bears(cluster: ClusterSnapshot, one: Hold) -> bool:
+def _bears(cluster: ClusterSnapshot, one: Hold, rows: Rows) -> bool:
     """Is there room for a hold, where it is?"""
     after = charged(cluster, one).nodes
     asked = {name for role in one.placement for name, amount in one.shapes[role].requests.items() if amount}
     free = {name: after.free(name) for name in asked}
     return all(
-        _stands(cluster, node, one) and all(column[after.names.index(node)] >= 0 for column in free.values())
+        _stands(cluster, node, one, rows) and all(column[rows[node]] >= 0 for column in free.values())
         for node in one.nodes
     )
 
 
-def _stands(cluster: ClusterSnapshot, node: str, one: Hold) -> bool:
+def _stands(cluster: ClusterSnapshot, node: str, one: Hold, rows: Rows) -> bool:
     """Is the node there, and open to the pods that are expected on it?"""
-    names = cluster.nodes.names
-    if node not in names:
+    if node not in rows:
         return False
-    row = names.index(node)
-    state = cluster.nodes.states.of(row)
-    shut = [taint for taint in cluster.nodes.taints.of(row) if taint.effect in SHUT_OUT]
-    tolerations = [one.shapes[role].tolerations for role, nodes in one.placement.items() if node in nodes]
-    return (
-        state.ready
-        and not state.unschedulable
-        and not state.deleting
-        and all(any(mine.tolerates(taint) for mine in some) for some in tolerations for taint in shut)
-    )
+    state, bears = cluster.nodes.states.of(rows[node]), cluster.nodes.taints.of(rows[node])
+    pods = (one.shapes[role] for role, nodes in one.placement.items() if node in nodes)
+    open_ = state.ready and not state.unschedulable and not state.deleting
+    return open_ and not any(untolerated(pod, bears) for pod in pods)
 
 
 def _moved(one: Hold, cluster: ClusterSnapshot, plan: Plan) -> Hold:
@@ -100,6 +97,5 @@ def _of(workload: Workload, sizes: Counter[str]) -> Workload:
     roles = (
         replace(role, replicas=sizes[role.name], minimum=sizes[role.name], maximum=None) for role in workload.roles
     )
-    left = tuple(role for role in roles if role.replicas)
-    together = (GangGroup(1, {role.name: role.replicas for role in left}),) if workload.groups and left else ()
-    return replace(workload, roles=left, groups=together, min_available=None, there=True, variants={})
+    left = only(workload, tuple(role for role in roles if role.replicas))
+    return replace(left, there=True, variants={})

@@ -255,6 +255,13 @@ class TestPages:
         assert found == [(True, [1]), (True, [1]), (False, [2])]
         assert [query.get("continue") for query in asked] == [None, "a", None, "a"]
 
+    def test_what_came_before_a_new_start_is_not_there_twice(self, tmp_path: Path) -> None:
+        one, other = {"metadata": {"name": "one"}}, {"metadata": {"name": "other"}}
+        first = reply(listing("Pod", one, token="next"))
+        turns = in_turn(first, status(410), first, reply(listing("Pod", other)))
+        with serving({PODS: turns}) as server, open_api(tmp_path, server.url) as api:
+            assert paging.items(api, PODS, "list pods") == [one, other]
+
     def test_but_not_for_ever(self, tmp_path: Path) -> None:
         with pytest.raises(ApiError) as caught:
             self.pages(tmp_path, status(410))

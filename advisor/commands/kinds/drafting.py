@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from advisor.definitions.drafting.schematic import Crd
 from advisor.errors import Fault, InputError, Where
 from advisor.files import Document
 from advisor.kube import crds, resources
-from advisor.kube.client import Access, Api
-from advisor.kube.deadline import Deadline
+from advisor.kube.client import Api
 from advisor.kube.failure import NOT_FOUND, OF_THE_KIND, ApiError
 from advisor.kube.resources import Resource
 from advisor.workload import Workload
@@ -57,14 +55,14 @@ def _read(draft: Draft, namespace: str, output: Output) -> Workload | None:
 
 def _draft(given: Drafting, looking: Clusters) -> Draft:
     if given.crd:
-        with _door(looking) as (api, _, name):
+        with live.door(looking) as (api, _, name):
             return propose.of_schema(_crd(api, given.crd), f"the CRD {given.crd} of cluster {name}")
     if given.subject == manifests.STDIN or Path(given.subject).exists():
         return _from_file(given.subject)
     group, slash, kind = given.subject.rpartition("/")
     if not (slash and group and kind):
         raise InputError(f'there is no file "{given.subject}"', hint=f"a draft is made from {KINDS}")
-    with _door(looking) as (api, _, name):
+    with live.door(looking) as (api, _, name):
         served = resources.served(api)
         found = next((one for one in served if (one.group, one.kind.lower()) == (group, kind.lower())), None)
         if found is None:
@@ -93,9 +91,9 @@ def _is_object(document: Document) -> bool:
 
 
 def _from_live(given: Drafting, looking: Clusters, output: Output) -> Result:
-    with _door(looking) as (api, usual, name):
+    with live.door(looking) as (api, usual, name):
         served = resources.served(api)
-        namespace = given.namespace or usual or fleet.NAMESPACE
+        namespace = given.namespace or usual
         found = live.find(api, served, given.live, namespace)
         crd = _crd_if_any(api, served, found.document.data)
     pods = found.pods.pods
@@ -124,17 +122,6 @@ def _say(likely: Likeness, unread: Sequence[str], draft: Draft, output: Output) 
     if not (likely.right or likely.differences or likely.strangers):
         fault = Fault("the object has no pods yet, so nothing shows that the draft is right")
         terminal.say([fault], severity="warning", no_color=output.no_color)
-
-
-@contextmanager
-def _door(looking: Clusters) -> Iterator[tuple[Api, str, str]]:
-    """The one cluster, the namespace of its context, and its name. Raises InputError for what it does not tell."""
-    context, namespace = live.context(looking)
-    try:
-        with Access(context, looking.impersonate).open(Deadline(looking.timeout or fleet.TIMEOUT)) as api:
-            yield api, namespace, context.name
-    except ApiError as error:
-        raise InputError(f"cluster {context.name}: {error.text}") from None
 
 
 def _crd(api: Api, name: str) -> Crd:

@@ -9,6 +9,7 @@ from typing import Any
 from advisor import files
 from advisor.definitions import checking, layers, reading, templates
 from advisor.definitions.catalog import Catalog
+from advisor.definitions.created import sort_of
 from advisor.definitions.drafting.draft import Draft, text
 from advisor.definitions.drafting.found import Origins, Place
 from advisor.definitions.drafting.steps import ITEM, MEMBER
@@ -61,17 +62,13 @@ def with_expectation(draft: Draft, read: Workload) -> Draft:
 
 
 def _stated(role: Role) -> dict[str, Any]:
-    amounts = _amounts(role.template)
+    amounts = in_base_units(role.template.effective())
     found: dict[str, Any] = {"replicas": role.replicas}
     if role.minimum != role.replicas:
         found["minimum"] = role.minimum
     if role.maximum is not None:
         found["maximum"] = role.maximum
     return {**found, "requests": {name: canonical(name, amount) for name, amount in sorted(amounts.items())}}
-
-
-def _amounts(template: PodTemplate) -> dict[str, int]:
-    return in_base_units(template.as_pod().with_pod_level().requests())
 
 
 def held_against(read: Workload, came: Origins, namespace: str) -> Likeness:
@@ -117,6 +114,5 @@ def _differences(role: Role, pods: Sequence[Object], namespace: str) -> Iterator
 
 def _signature(template: PodTemplate) -> tuple[str, str]:
     """What decides where a pod can go, as far as controllers leave it alone."""
-    amounts = _amounts(template)
-    asked = ", ".join(f"{name} {canonical(name, amount)}" for name, amount in sorted(amounts.items()))
-    return asked, ", ".join(f"{key}={value}" for key, value in template.nodes.pairs)
+    sort = sort_of(template)
+    return sort.requests, sort.nodes
