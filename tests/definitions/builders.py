@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from advisor import files
-from advisor.definitions import engine, schema
+from advisor.definitions import engine, reading, schema
+from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import Prepared
 from advisor.definitions.extract import Extraction
 from advisor.definitions.schema import Definition
 from advisor.errors import Fault, dotted
+from advisor.resources import in_base_units
+from advisor.workload import Role, Workload
 
 Definitions = Mapping[tuple[str, str], Definition]
 
@@ -63,3 +67,20 @@ def lines(faults: tuple[Fault, ...]) -> list[str]:
     """Faults as `path: message`, the shared beginning of all paths of a definition left out."""
     texts = (f"{dotted(fault.path)}: {fault.message}" for fault in faults)
     return [text.removeprefix("spec.structureDefinition.").removeprefix("spec.") for text in texts]
+
+
+def read(*objects: Mapping[str, Any]) -> Workload:
+    """The workload among these objects, by our own catalogue."""
+    text = "\n---\n".join(map(json.dumps, objects))
+    (workload,) = reading.read(files.documents(files.Source("x.yaml", text)), Catalog()).workloads
+    return workload
+
+
+def roles(*objects: Mapping[str, Any]) -> dict[str, Role]:
+    workload = read(*objects)
+    assert not workload.faults
+    return {role.name: role for role in workload.roles}
+
+
+def requests(role: Role) -> dict[str, int]:
+    return in_base_units(role.template.as_pod().requests())

@@ -10,29 +10,13 @@ import pytest
 from advisor import files
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
-from advisor.resources import in_base_units
-from advisor.workload import Role, Workload
+from advisor.workload import Workload
+from tests.definitions.builders import read, requests, roles
 
 Object = dict[str, Any]
 GPU = "nvidia.com/gpu"
 SCALE = "autoscaling.knative.dev/"
 QUEUE = "queue.sidecar.serving.knative.dev/"
-
-
-def read(*objects: Object) -> Workload:
-    text = "\n---\n".join(map(json.dumps, objects))
-    (workload,) = reading.read(files.documents(files.Source("x.yaml", text)), Catalog()).workloads
-    return workload
-
-
-def roles(*objects: Object) -> dict[str, Role]:
-    workload = read(*objects)
-    assert not workload.faults
-    return {role.name: role for role in workload.roles}
-
-
-def requests(role: Role) -> dict[str, int]:
-    return in_base_units(role.template.as_pod().requests())
 
 
 class TestKnative:

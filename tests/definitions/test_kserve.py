@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from advisor import files
-from advisor.definitions import reading
-from advisor.definitions.catalog import Catalog
-from advisor.resources import in_base_units
-from advisor.workload import Role, Workload
+from tests.definitions.builders import read, requests, roles
 from tests.kube.objects import merged
 
 Object = dict[str, Any]
@@ -31,22 +26,6 @@ def gpus(number: int) -> Object:
 def main(**resources: Any) -> Object:
     """A pod spec of the one container that serves."""
     return {"containers": [{"name": "main", **resources}]}
-
-
-def read(*objects: Object) -> Workload:
-    text = "\n---\n".join(map(json.dumps, objects))
-    (workload,) = reading.read(files.documents(files.Source("x.yaml", text)), Catalog()).workloads
-    return workload
-
-
-def roles(*objects: Object) -> dict[str, Role]:
-    workload = read(*objects)
-    assert not workload.faults
-    return {role.name: role for role in workload.roles}
-
-
-def requests(role: Role) -> dict[str, int]:
-    return in_base_units(role.template.as_pod().requests())
 
 
 def told(*objects: Object) -> list[str]:

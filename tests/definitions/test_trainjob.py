@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from advisor import files
-from advisor.definitions import reading
-from advisor.definitions.catalog import Catalog
 from advisor.labels import HostPort
-from advisor.workload import Role, Workload
+from advisor.workload import Role
+from tests.definitions.builders import read
 from tests.kube.objects import merged
 
 Object = dict[str, Any]
@@ -49,12 +46,6 @@ def patch(job: str = "node", metadata: Any = None, **spec: Any) -> list[Object]:
     pod = {"spec": spec, **({"metadata": metadata} if metadata else {})}
     jobs = [{"name": job, "template": {"spec": {"template": pod}}}]
     return [{"manager": "example.com/team", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}]
-
-
-def read(asked: Object, given: Object) -> Workload:
-    text = "\n---\n".join(map(json.dumps, (asked, given)))
-    (workload,) = reading.read(files.documents(files.Source("x.yaml", text)), Catalog()).workloads
-    return workload
 
 
 def role(asked: Object, given: Object, name: str = "node") -> Role:

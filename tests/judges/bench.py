@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.judges import webhooks
 from tests.servers import build, crds
@@ -61,6 +63,20 @@ class Bench:
         given = [one for file in files for one in webhooks.read(file)]
         for configuration in webhooks.here(given, self.name, port, self.server.ca, pods or {}):
             self.server.create(configuration)
+
+    def component(self, api_version: str, port: int, **more: Any) -> Path:
+        """A configuration as projects of controller-runtime have it; nothing is served but webhooks."""
+        settings = {
+            "apiVersion": api_version,
+            "kind": "Configuration",
+            "webhook": {"host": "127.0.0.1", "port": port, "certDir": str(self.certificates())},
+            "leaderElection": {"leaderElect": False},
+            "internalCertManagement": {"enable": False},
+            "metrics": {"bindAddress": "0"},
+            "health": {"healthProbeBindAddress": "0"},
+            **more,
+        }
+        return self.write("config.yaml", json.dumps(settings))
 
     def write(self, name: str, text: str) -> Path:
         path = self.folder / name

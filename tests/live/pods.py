@@ -34,6 +34,16 @@ def pod(template: PodTemplate, namespace: str, name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
+def node(name: str, gpus: int) -> Object:
+    offers = {"cpu": "32", "memory": "256Gi", "pods": "110", "example.com/gpu": str(gpus)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "status": {"allocatable": offers, "capacity": offers, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
 def _container(one: Container) -> Object:
     ports = [{"containerPort": p.port, "hostPort": p.port, "protocol": p.protocol, "hostIP": p.ip} for p in one.ports]
     resources = {"requests": _quantities(one.requests), "limits": _quantities(one.limits)}

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.live.test_place import NAMESPACE, node
+from tests.live.pods import node
+from tests.live.test_place import NAMESPACE
 from tests.server.served import Served
 from tests.servers.apiserver import ApiServer
 from tests.servers.build import program

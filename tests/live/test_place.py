@@ -45,16 +45,6 @@ spec:
 """
 
 
-def node(name: str, gpus: int) -> pods.Object:
-    offers = {"cpu": "32", "memory": "256Gi", "pods": "110", "example.com/gpu": str(gpus)}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-        "status": {"allocatable": offers, "capacity": offers, "conditions": [{"type": "Ready", "status": "True"}]},
-    }
-
-
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
 
 
@@ -87,8 +77,8 @@ def place(folder: Path, kubeconfig: Path, manifest: str = JOB, *flags: str) -> A
 
 def test_a_gang_is_placed_and_the_scheduler_binds_it(servers: Servers, tmp_path: Path) -> None:
     fleet = servers.fleet("east", "west")
-    fleet["east"].load([NAMESPACE, node("e1", 8), node("e2", 2)])
-    fleet["west"].load([NAMESPACE, node("w1", 8), node("w2", 4)])
+    fleet["east"].load([NAMESPACE, pods.node("e1", 8), pods.node("e2", 2)])
+    fleet["west"].load([NAMESPACE, pods.node("w1", 8), pods.node("w2", 4)])
     found = place(tmp_path, fleet.kubeconfig)
     assert found.code == 0, found.stderr
     assert found.choice["cluster"] == "west"
@@ -111,8 +101,8 @@ def test_a_gang_is_placed_and_the_scheduler_binds_it(servers: Servers, tmp_path:
 
 def test_a_stopped_server_is_a_row(servers: Servers, tmp_path: Path) -> None:
     fleet = servers.fleet("east", "west")
-    fleet["east"].load([NAMESPACE, node("e1", 8), node("e2", 8)])
-    fleet["west"].load([NAMESPACE, node("w1", 8), node("w2", 8)])
+    fleet["east"].load([NAMESPACE, pods.node("e1", 8), pods.node("e2", 8)])
+    fleet["west"].load([NAMESPACE, pods.node("w1", 8), pods.node("w2", 8)])
     fleet["west"].stop()
     found = place(tmp_path, fleet.kubeconfig)
     assert (found.code, found.choice["cluster"]) == (0, "east")
@@ -122,7 +112,7 @@ def test_a_stopped_server_is_a_row(servers: Servers, tmp_path: Path) -> None:
 
 def test_where_only_the_stopped_server_might_take_it_nobody_can_tell(servers: Servers, tmp_path: Path) -> None:
     fleet = servers.fleet("east", "west")
-    fleet["east"].load([NAMESPACE, node("e1", 2)])
+    fleet["east"].load([NAMESPACE, pods.node("e1", 2)])
     fleet["west"].stop()
     found = place(tmp_path, fleet.kubeconfig)
     assert (found.code, found.choice) == (4, None)
@@ -132,7 +122,7 @@ def test_where_only_the_stopped_server_might_take_it_nobody_can_tell(servers: Se
 
 def test_a_server_that_hangs_costs_its_time_and_no_more(servers: Servers, tmp_path: Path) -> None:
     fleet = servers.fleet("east", "west")
-    fleet["east"].load([NAMESPACE, node("e1", 8), node("e2", 8)])
+    fleet["east"].load([NAMESPACE, pods.node("e1", 8), pods.node("e2", 8)])
     fleet["west"].pause()
     try:
         found = place(tmp_path, fleet.kubeconfig, JOB, "--timeout", "3s")
@@ -145,7 +135,7 @@ def test_a_server_that_hangs_costs_its_time_and_no_more(servers: Servers, tmp_pa
 @pytest.mark.parametrize("missing", ["pods", "nodes", "resourcequotas", "limitranges", "namespaces"])
 def test_a_missing_permission_is_named(servers: Servers, tmp_path: Path, missing: str) -> None:
     server = servers.server("east")
-    server.load([NAMESPACE, node("e1", 8), node("e2", 8)])
+    server.load([NAMESPACE, pods.node("e1", 8), pods.node("e2", 8)])
     blind = server.token_user("blind", without=(missing,))
     found = place(tmp_path, blind.kubeconfig)
     assert (found.code, found.choice) == (4, None)
@@ -156,7 +146,7 @@ def test_a_missing_permission_is_named(servers: Servers, tmp_path: Path, missing
 
 def test_a_kind_that_is_not_served_is_no_yes(servers: Servers, tmp_path: Path) -> None:
     server = servers.server("east")
-    server.load([NAMESPACE, node("e1", 8), node("e2", 8)])
+    server.load([NAMESPACE, pods.node("e1", 8), pods.node("e2", 8)])
     found = place(tmp_path, server.reader_kubeconfig, JOBSET)
     assert (found.code, found.choice) == (3, None)
     assert found.cluster(server.name)["reasons"][0]["code"] == "kind-not-served"
@@ -164,7 +154,7 @@ def test_a_kind_that_is_not_served_is_no_yes(servers: Servers, tmp_path: Path) -
 
 def test_a_missing_namespace_is_no_yes(servers: Servers, tmp_path: Path) -> None:
     server = servers.server("east")
-    server.load([node("e1", 8), node("e2", 8)])
+    server.load([pods.node("e1", 8), pods.node("e2", 8)])
     found = place(tmp_path, server.reader_kubeconfig)
     assert (found.code, found.choice) == (3, None)
     (one,) = found.report["workloads"]

@@ -49,20 +49,6 @@ def public() -> list[Workload]:
     return [one for each in found for one in each.workloads if not one.faults and one.groups]
 
 
-def node(name: str) -> objects.Object:
-    amounts = {"cpu": "32", "memory": "64Gi", "pods": "110", "example.com/gpu": "8"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name},
-        "status": {
-            "allocatable": amounts,
-            "capacity": amounts,
-            "conditions": [{"type": "Ready", "status": "True", "reason": "up", "message": "up"}],
-        },
-    }
-
-
 @pytest.mark.corpus
 @corpus.needed
 @pytest.mark.parametrize("scheduler", podgroup.FORMATS)
@@ -103,7 +89,7 @@ def test_the_scheduler_binds_all_or_none(servers: Servers, nodes: int, bound: in
     (gang,) = podgroup.gangs(workload)
     server = servers.server()
     made = podgroup.objects(workload, "kubernetes")
-    server.load([*objects.namespaces_of(made), *(node(f"node-{number}") for number in range(nodes))])
+    server.load([*objects.namespaces_of(made), *(pods.node(f"node-{number}", 8) for number in range(nodes))])
     for one in made:
         server.create(one)
     assert len(judge.rule(server, members(workload, gang)).bound) == bound

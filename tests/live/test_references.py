@@ -13,7 +13,8 @@ import yaml
 
 from tests import corpus
 from tests.live import pods
-from tests.live.test_place import NAMESPACE, Answer, node, place
+from tests.live.pods import node
+from tests.live.test_place import NAMESPACE, Answer, place
 from tests.servers.apiserver import ApiServer
 from tests.servers.pool import Servers
 

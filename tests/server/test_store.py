@@ -22,7 +22,8 @@ from advisor.server.store import STALE, Latest, Store
 from tests.builders import NOON, cluster, gap, gpus, nodes
 from tests.kube import stub
 from tests.kube.stub import serving
-from tests.live.test_place import NAMESPACE, node
+from tests.live.pods import node
+from tests.live.test_place import NAMESPACE
 from tests.servers.pool import Servers
 
 PATIENCE = 30.0
