@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "advisor"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-LEAVES = ("errors", "quantity", "labels", "resources")
+LEAVES = ("errors", "quantity", "labels", "resources", "private")
 NOUNS = (
     *LEAVES,
     "accelerators",
@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "quantity": ("errors",),
     "labels": (),
     "resources": ("quantity",),
+    "private": (),
     "accelerators": LEAVES,
     "workload": LEAVES,
     "podrules": (*LEAVES, "workload"),

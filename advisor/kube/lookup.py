@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from advisor import private
 from advisor.cluster import Gap, Looked
 from advisor.errors import InputError
 from advisor.kube.answer import promised
@@ -18,7 +19,6 @@ from advisor.kube.paging import Reader, items
 from advisor.kube.resources import Resource, served
 from advisor.workload import Reference
 
-PRIVATE = frozenset({"env", "envFrom", "args", "command"})
 REPEATED = "kubectl.kubernetes.io/last-applied-configuration"
 SECRET = ("", "Secret")
 
@@ -85,11 +85,5 @@ def kept(found: Mapping[str, Any]) -> str:
         raise InputError("is required", path=("metadata", "name"))
     metadata = {**metadata, "managedFields": None}
     metadata["annotations"] = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != REPEATED}
-    public = _public({**found, "metadata": metadata, "status": None})
+    public = private.without({**found, "metadata": metadata, "status": None})
     return json.dumps(public, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _public(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _public(member) for key, member in value.items() if key not in PRIVATE}
-    return [_public(member) for member in value] if isinstance(value, list) else value

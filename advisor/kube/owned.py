@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from advisor import private
 from advisor.kube.answer import promised
 from advisor.kube.client import Api
 from advisor.kube.failure import OF_THE_KIND, ApiError
-from advisor.kube.lookup import PRIVATE
 from advisor.kube.paging import items
 from advisor.kube.resources import Resource, of_kind
 
@@ -102,5 +102,5 @@ def _without_private(pod: Object) -> Object:
     spec = dict(pod.get("spec") or {})
     for key in ("containers", "initContainers", "ephemeralContainers"):
         if spec.get(key):
-            spec[key] = [{name: value for name, value in one.items() if name not in PRIVATE} for one in spec[key]]
+            spec[key] = [{name: value for name, value in one.items() if name not in private.TOLD} for one in spec[key]]
     return {**pod, "spec": spec}

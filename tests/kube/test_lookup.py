@@ -160,6 +160,17 @@ class TestLive:
         assert json.loads(text)["spec"]["template"]["containers"] == [{"name": "a"}]
         assert json.loads(text)["metadata"]["annotations"] == {"kept": "yes"}
 
+    def test_labels_may_have_any_name(self, tmp_path: Path) -> None:
+        labels = {"env": "prod", "command": "train"}
+        spec = {
+            "template": {"metadata": {"labels": labels}, "spec": {"nodeSelector": labels}},
+            "podLabels": labels,
+            "selector": {"matchLabels": labels},
+        }
+        found = looked(tmp_path, {f"{RUNTIMES}/small": reply(runtime(spec=spec))}, OWN)
+        (text,) = found.looked_up[0].objects
+        assert json.loads(text)["spec"] == spec
+
     def test_a_name_cannot_lead_elsewhere(self, tmp_path: Path) -> None:
         with serving(routes()) as server:
             read(tmp_path, server, Reference(GROUP, "Runtime", "../../../../api/v1/secrets", "team"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from advisor import private
 from advisor.definitions.drafting import found, numbers, schematic
 from advisor.definitions.drafting.draft import STATUSES, Draft, Part
 from advisor.definitions.drafting.found import Origins, Place
@@ -16,7 +17,6 @@ from advisor.errors import InputError
 from advisor.inventory import Kind
 
 Object = Mapping[str, Any]
-PRIVATE = ("env", "envFrom", "args", "command")
 _PHASES = ("phase", "state")
 _NO_PODS = "has nothing that looks like a pod: containers with a name, or an image beside resources"
 
@@ -208,14 +208,8 @@ def without_private(data: Object) -> Object:
         "apiVersion": data["apiVersion"],
         "kind": data["kind"],
         "metadata": metadata,
-        "spec": _told(data.get("spec")),
+        "spec": private.without(data.get("spec")),
     }
-
-
-def _told(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _told(member) for key, member in value.items() if key not in PRIVATE}
-    return [_told(one) for one in value] if isinstance(value, list) else value
 
 
 def _distinct(parts: Sequence[Part]) -> tuple[Part, ...]:
