@@ -27,9 +27,9 @@ Written by `make coverage`; a test fails where it is stale. It counts objects: a
   so: roles, replicas, requests, totals, bounds, gangs and claims of devices. **refused**: on purpose, as the kind's own
   webhook or controller refuses them, or because they say two things at once (below).
 - **confirmed**: objects that the kind's real controller was given; its pods were compared with ours by role, number,
-  requests, node selectors, tolerations, affinity and topology (`make test-controllers ALL=1`). **argued**: they differ
-  for a reason that stands in the controller's source (`tests/judges/argued.yaml`). **controller**: which one, in which
-  version.
+  requests, node selectors, tolerations, affinity and topology, and `describe TYPE/NAME` had to tell its roles, ready
+  pods, nodes and status (`make test-controllers ALL=1`). **argued**: they differ for a reason that stands in the
+  controller's source (`tests/judges/argued.yaml`). **controller**: which one, in which version.
 - **upstream**: the same objects by the definitions of the Workload Map's own catalogue, loaded as they are and counted
   as its tool counts (desired pods, and GPUs of the name nvidia.com/gpu).
 

@@ -94,7 +94,7 @@ def _pod(spec: dict[str, Any], bare: tuple[str, ...]) -> dict[str, Any]:
     first, *others = spec["containers"]
     first = {**first, "volumeMounts": [*first.get("volumeMounts", ()), MOUNT]}
     if "ports" not in bare:
-        first["ports"] = [*first.get("ports", ()), {"containerPort": 7777, "hostPort": 7777}]
+        first["ports"] = [*first.get("ports", ()), {"name": "judged", "containerPort": 7777, "hostPort": 7777}]
     added = [INIT_CONTAINER, *([] if "sidecars" in bare else [SIDECAR])]
     return {
         **spec,

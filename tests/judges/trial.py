@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.workload import Workload
-from tests.judges import compare, manifests, pods, surroundings
+from tests.judges import compare, described, manifests, pods, surroundings
 from tests.judges.manifests import Kind, Manifest
 from tests.servers.apiserver import ApiServer
 from tests.servers.client import RefusedError
@@ -132,14 +133,18 @@ class Trial:
     # -- what came of it
 
     def _findings(self) -> Iterator[Finding]:
-        catalog, found = Catalog(), self._pods()
-        owners = pods.Owners(self._server)
-        kind = self._manifest.kind
+        catalog, kind = Catalog(), self._manifest.kind
         for number, workload in self._workloads():
             data, entry = self._documents[number].data, catalog.find(workload.api_version, workload.kind)
             if number in self._made and entry and kind.fits(data):
-                own = pods.of(self._made[number], found, owners)
-                yield self._finding(workload.name, len(own), compare.differences(workload, entry, own))
+                made = self._made[number]
+                own = self._own(made)
+                said = compare.differences(workload, entry, own)
+                said += described.differences(self._server, made, partial(self._own, made), workload)
+                yield self._finding(workload.name, len(own), said)
+
+    def _own(self, made: Object) -> Objects:
+        return pods.of(made, self._pods(), pods.Owners(self._server))
 
     def _workloads(self) -> Iterator[tuple[int, Workload]]:
         """What we read, with the place of its object among the documents."""

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import yaml
 
@@ -33,9 +34,9 @@ def write(path: Path, contexts: Iterable[Context], *, inline: bool = True) -> Pa
         "users": [{"name": f"{c.user}@{c.name}", "user": _user(c, inline)} for c in contexts],
         "contexts": [{"name": c.name, "context": {"cluster": c.name, "user": f"{c.user}@{c.name}"}} for c in contexts],
     }
-    path.touch(mode=0o600)
-    path.write_text(yaml.safe_dump(content, sort_keys=False))
-    return path
+    with NamedTemporaryFile("w", dir=path.parent, delete=False) as file:  # whole at once: others may be reading it
+        yaml.safe_dump(content, file, sort_keys=False)
+    return Path(file.name).replace(path)
 
 
 def _cluster(context: Context, inline: bool) -> Object:
