@@ -137,6 +137,8 @@ class PodSet:
     requests  what one of them asks for, its slot left out
     standing  they belong to their node (DaemonSet and static pods)
     made      labels whose values are not known yet: the pods are only assumed to be there (`assume.py`)
+    owner     the controller that looks after them (`naming.titled`), or the pod itself where none does, which goes by
+              its generateName if it has one; "" where they belong to their node, or are only assumed to be there
     """
 
     namespace: str
@@ -148,6 +150,7 @@ class PodSet:
     requests: Amounts = field(default_factory=dict)
     priority: int = 0
     made: tuple[MadeLabel, ...] = ()
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +189,14 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Unbound:
-    """`count` pods of a namespace that exist, have these labels, and are on no node yet, whatever they wait for."""
+    """`count` pods of a namespace that exist, have these labels and that owner (as those of a PodSet), and are on no
+    node yet, whatever they wait for.
+    """
 
     namespace: str
     labels: Labels
     count: int
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,8 @@ class Role:
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
     scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
-    multiples of `step`; 0: by itself their number never changes.
+    multiples of `step`; 0: by itself their number never changes. `owners` are forms of what looks after its pods
+    (`naming.py`), as far as that is known.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Role:
     stage: Stage = (0, 0)
     topology: tuple[TopologyRequest, ...] = ()
     step: int = 1
+    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

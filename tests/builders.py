@@ -221,13 +221,18 @@ def bound(
     standing: bool = False,
     terminating: bool = False,
     priority: int = 0,
+    owner: str = "",
     also: Named | None = None,
     **amounts: Amount,
 ) -> Bound:
-    """`count` equal pods on node `on`. `name` becomes a label; `standing`: they belong to the node (a DaemonSet's)."""
+    """`count` equal pods on node `on`. `name` becomes a label; `standing`: they belong to the node (a DaemonSet's).
+
+    `owner`: what looks after them, as `naming.titled` writes it.
+    """
     own = sorted_labels({**({"name": name} if name else {}), **(labels or {})})
     asked = base(amounts, also)
-    pods = PodSet(namespace, own, {on: count}, tuple(anti_affinity), standing, terminating, asked, priority)
+    terms = tuple(anti_affinity)
+    pods = PodSet(namespace, own, {on: count}, terms, standing, terminating, asked, priority, owner=owner)
     return Bound(on, {**asked, PODS: 1}, count, pods, tuple(ports))
 
 

@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "advisor"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-LEAVES = ("errors", "quantity", "labels", "resources", "private")
+LEAVES = ("errors", "quantity", "labels", "naming", "resources", "private")
 NOUNS = (
     *LEAVES,
     "accelerators",
@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
     "quantity": ("errors",),
     "labels": (),
+    "naming": (),
     "resources": ("quantity",),
     "private": (),
     "accelerators": LEAVES,

@@ -32,6 +32,18 @@ def resized(document: Document, catalog: Catalog, replicas: int) -> Any:
     return context.value(outputs.OBJECT, f"{own.spec.scaled} = $replicas", None, replicas=replicas)
 
 
+def leaves_behind(found: Found, told: bool | None) -> bool:
+    """Does its deletion leave the pods? `told`: what the deletion or the object says of it."""
+    own = reading.profile_of(found)
+    return told if told is not None else own is not None and own.spec.orphans
+
+
+def adopts(found: Found) -> bool | None:
+    """Does another object of its name take over what it left behind? None where nobody knows."""
+    own = reading.profile_of(found)
+    return own.spec.adopts if own else None
+
+
 def is_scheduled(found: Found) -> bool:
     """Does it make its children at times of its own, so that they are workloads by themselves?"""
     own = reading.profile_of(found)

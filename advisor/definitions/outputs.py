@@ -6,6 +6,7 @@ taken for a list, or a flag for a number of pods, would be counted somewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -86,6 +87,14 @@ def _stage(value: Any) -> bool:
     return _list(_count)(value) and len(value) == 2 and value[0] <= value[1]
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _title(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?/[a-z0-9.#?*-]+", value))
+
+
 _text, _flag = _is(str), _is(bool)
 _made = _record(
     {},
@@ -109,6 +118,7 @@ LABELS = Form(
     f"a mapping of keys to text, or to what is known of the value (of: {', '.join(_BEARERS)})",
     _map(lambda value: isinstance(value, str) or _made(value)),
 )
+OWNER = Form("Kind.group/name, a list of such names, or null", lambda value: all(map(_title, _listed(value))))
 TOPOLOGY = Form(
     "a list of {key, unit, exclusive, path}",
     _or_null(_list(_record({"key": _text, "unit": _text, "exclusive": _flag, "path": _text}))),

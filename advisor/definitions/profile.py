@@ -294,10 +294,11 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         each(outputs.STAGE, rule.stage, [0, 0]),
         each(outputs.TOPOLOGY, rule.topology, []),
         each(outputs.TEXT, rule.starts_after, ""),
+        each(outputs.OWNER, rule.owner, None),
         _templates(rule, instances, names, given, context),
         strict=True,
     )
-    for instance, name, pods, floor, most, step, stage, topology, after, template in columns:
+    for instance, name, pods, floor, most, step, stage, topology, after, owner, template in columns:
         role = Role(
             name=name,
             replicas=pods,
@@ -308,6 +309,7 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
             component=instance.component,
             instance=instance.id,
             starts_after=after or "",
+            owners=tuple(owner) if isinstance(owner, list) else (owner,) if owner else (),
             injected=bool(rule.added),
             stage=(stage[0], stage[1]),
             topology=tuple(TopologyRequest(**request) for request in topology or []),

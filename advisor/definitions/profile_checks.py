@@ -23,7 +23,18 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("rules", "must"): ("object", "path"),
     **{
         ("roles", field): _INSTANCE
-        for field in ("name", "replicas", "minimum", "maximum", "step", "labels", "startsAfter", "stage", "topology")
+        for field in (
+            "name",
+            "replicas",
+            "minimum",
+            "maximum",
+            "step",
+            "labels",
+            "owner",
+            "startsAfter",
+            "stage",
+            "topology",
+        )
     },
     ("roles", "when"): ("id",),
     ("roles", "template"): (*_INSTANCE, "object", "role"),

@@ -41,6 +41,8 @@ class RoleRule(_Model):
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
+    owner        forms of what looks after its pods, `Kind.group/name` (`advisor/naming.py`): one or several; null where
+                 the name is not known
     startsAfter  what its pods wait for, as text
     stage        [first, last] in which its pods are alive, counted from 0
     topology     [{key, unit, exclusive, path}], requests for co-location
@@ -59,6 +61,7 @@ class RoleRule(_Model):
     step: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
+    owner: Jq | None = None
     starts_after: Jq | None = None
     stage: Jq | None = None
     topology: Jq | None = None
@@ -176,6 +179,8 @@ class ProfileSpec(_Model):
     `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
     `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
     times of their own.
+    `orphans`: a deletion that says nothing of the pods leaves them behind. `adopts`: a new object of the same name
+    takes over those that were left behind; without a word nobody knows.
     """
 
     for_: For = Field(alias="for")
@@ -187,6 +192,8 @@ class ProfileSpec(_Model):
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
     scheduled: bool = False
+    orphans: bool = False
+    adopts: bool | None = None
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None

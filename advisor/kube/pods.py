@@ -17,6 +17,7 @@ from advisor.kube.affinity import anti_affinity, pinned_node
 from advisor.kube.podrequests import fingerprint, requests
 from advisor.labels import HostPort, Labels, PodAffinityTerm
 from advisor.labels import labels as canonical
+from advisor.naming import titled
 from advisor.quantity import Amounts
 from advisor.resources import PODS
 
@@ -38,6 +39,7 @@ class _Alike(NamedTuple):
     terminating: bool
     requests: Asked
     priority: int
+    owner: str
 
 
 class Pods:
@@ -49,10 +51,11 @@ class Pods:
         self._nominated: list[Nominated] = []
         self._pinned: list[tuple[wire.Pod, str]] = []
         self._waiting: Counter[tuple[int, Asked, str]] = Counter()
-        self._unbound: Counter[tuple[str, Labels]] = Counter()
+        self._unbound: Counter[tuple[str, Labels, str]] = Counter()
         self._asked: dict[tuple[object, ...], Asked] = {}
         self._labels: dict[bytes, Labels] = {b"": (), b"null": ()}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
+        self._owners: dict[str, str] = {}
 
     def add(self, pod: wire.Pod) -> None:
         """Raises InputError for an amount that is no quantity, with the pod and the field."""
@@ -62,7 +65,8 @@ class Pods:
             if pod.spec.node_name:
                 self._occupies(pod, pod.spec.node_name)
             elif pod.metadata.deletion_timestamp is None:
-                self._unbound[pod.metadata.namespace or "", self._labels_of(pod.metadata.labels)] += 1
+                labels, owner = self._labels_of(pod.metadata.labels), self._owner_of(pod.metadata)
+                self._unbound[pod.metadata.namespace or "", labels, owner] += 1
                 if not pod.spec.scheduling_gates:
                     self._pends(pod)
 
@@ -77,6 +81,7 @@ class Pods:
             metadata.deletion_timestamp is not None,
             self._request(pod),
             pod.spec.priority or 0,
+            "" if standing else self._owner_of(metadata),
         )
         self._sets[alike][node] += 1
         for port in host_ports(pod.spec):
@@ -121,6 +126,11 @@ class Pods:
                 pairs = canonical(decode.strings(raw))
             found = self._labels[key] = tuple(self._pairs.setdefault(pair, pair) for pair in pairs)
         return found
+
+    def _owner_of(self, metadata: wire.PodMetadata) -> str:
+        """One text for all pods of an owner: thousands of them have few."""
+        found = _owner(metadata)
+        return self._owners.setdefault(found, found)
 
     def _terms(self, pod: wire.Pod) -> tuple[PodAffinityTerm, ...]:
         affinity = pod.spec.affinity
@@ -181,7 +191,8 @@ class Pods:
         return tuple(Waiting(priority, dict(request), count, space) for (priority, request, space), count in counted)
 
     def unbound(self) -> tuple[Unbound, ...]:
-        return tuple(Unbound(space, labels, count) for (space, labels), count in sorted(self._unbound.items()))
+        found = sorted(self._unbound.items())
+        return tuple(Unbound(space, labels, count, owner) for (space, labels, owner), count in found)
 
 
 def _precedence(pinned: tuple[wire.Pod, str]) -> tuple[int, str]:
@@ -195,7 +206,7 @@ def _pod_set(alike: _Alike, counts: Counter[str], nodes: Collection[str]) -> Pod
 
 
 def _order(pods: PodSet) -> tuple[str, Labels, bool, bool, str]:
-    rest = repr((pods.anti_affinity, sorted(pods.requests.items()), pods.priority))
+    rest = repr((pods.anti_affinity, sorted(pods.requests.items()), pods.priority, pods.owner))
     return pods.namespace, pods.labels, pods.standing, pods.terminating, rest
 
 
@@ -204,6 +215,15 @@ def _stands(metadata: wire.PodMetadata) -> bool:
     if metadata.annotations is not None and metadata.annotations.mirror is not None:
         return True
     return any(owner.kind == DAEMON_SET for owner in metadata.owner_references or ())
+
+
+def _owner(metadata: wire.PodMetadata) -> str:
+    """The controller that looks after the pod, or the pod itself: by what all of its kind have of their names."""
+    owner = next((one for one in metadata.owner_references or () if one.controller), None)
+    if owner is None:
+        return titled("", "Pod", metadata.generate_name or metadata.name)
+    group, _, _ = owner.api_version.rpartition("/")
+    return titled(group, owner.kind, owner.name)
 
 
 def host_ports(spec: wire.PodSpec) -> Iterator[HostPort]:

@@ -16,8 +16,10 @@ Quantity = str | int | float
 Quantities = dict[str, Quantity]
 
 
-class Owner(Struct, gc=False):
+class Owner(Struct, gc=False, rename="camel"):
+    api_version: str = ""
     kind: str = ""
+    name: str = ""
     controller: bool | None = None
 
 
@@ -131,6 +133,7 @@ class PodMetadata(Struct, gc=False, rename="camel"):
     """Like `Metadata`, with the labels raw; of the annotations only the one that marks static pods."""
 
     name: str = ""
+    generate_name: str | None = None
     namespace: str | None = None
     labels: Raw = Raw()
     annotations: MirrorMark | None = None

@@ -7,51 +7,50 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from advisor.cluster import ClusterSnapshot, PodSet
 from advisor.labels import Labels
 
 
+class Marks(NamedTuple):
+    """What tells pods from others: their labels, and who looks after them (`PodSet.owner`)."""
+
+    labels: Labels
+    owner: str = ""
+
+
 class Alike:
-    """The label sets of one namespace's pods, in their order, and the nodes of the pods that have them."""
+    """The pods of one namespace by their marks: the nodes that they are on."""
 
     def __init__(self, pods: Iterable[PodSet]) -> None:
-        found: dict[Labels, Counter[str]] = {}
+        found: dict[Marks, Counter[str]] = {}
         for one in pods:
-            found.setdefault(one.labels, Counter()).update(one.nodes)
-        self.labels = sorted(found)
-        self.nodes: Mapping[Labels, Mapping[str, int]] = found
+            found.setdefault(Marks(one.labels, one.owner), Counter()).update(one.nodes)
+        self.nodes: Mapping[Marks, Mapping[str, int]] = found
 
     @cached_property
-    def _by_pair(self) -> Mapping[tuple[str, str], list[int]]:
-        found: dict[tuple[str, str], list[int]] = {}
-        for number, labels in enumerate(self.labels):
-            for pair in labels:
-                found.setdefault(pair, []).append(number)
+    def _by_pair(self) -> Mapping[tuple[str, str], list[Marks]]:
+        found: dict[tuple[str, str], list[Marks]] = {}
+        for marks in self.nodes:
+            for pair in marks.labels:
+                found.setdefault(pair, []).append(marks)
         return found
 
     @cached_property
-    def _by_value(self) -> list[tuple[str, int]]:
-        return sorted({(value, number) for number, labels in enumerate(self.labels) for _, value in labels})
+    def _by_owner(self) -> list[tuple[str, Marks]]:
+        return sorted((marks.owner, marks) for marks in self.nodes)
 
-    def having(self, wanted: Iterable[Labels], name: str) -> list[Labels]:
-        """The label sets that may be meant: those with the rarest pair of one that is wanted.
+    def having(self, owners: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[Marks]:
+        """In their order those whose owner begins with one of these, or that bear one of these labels."""
+        found = {marks for beginning in owners for marks in self._owned(beginning)}
+        return sorted(found.union(*(self._by_pair.get(pair, ()) for pair in pairs)))
 
-        One without any pair means those with a value that begins with the name.
-        """
-        numbers: set[int] = set()
-        for labels in set(wanted):
-            numbers.update(self._rarest(labels) if labels else self._beginning(name))
-        return [self.labels[number] for number in sorted(numbers)]
-
-    def _rarest(self, labels: Labels) -> list[int]:
-        return min((self._by_pair.get(pair, []) for pair in labels), key=len)
-
-    def _beginning(self, name: str) -> Iterator[int]:
-        for value, number in islice(self._by_value, bisect_left(self._by_value, (name, -1)), None):
-            if not value.startswith(name):
+    def _owned(self, beginning: str) -> Iterator[Marks]:
+        for owner, marks in islice(self._by_owner, bisect_left(self._by_owner, (beginning,)), None):
+            if not owner.startswith(beginning):
                 return
-            yield number
+            yield marks
 
 
 class Appeared:
@@ -65,11 +64,10 @@ class Appeared:
             if not pods.terminating:
                 self._pods.setdefault(pods.namespace, []).append(pods)
         for some in snapshot.unbound:
-            nowhere = PodSet(some.namespace, some.labels, {"": some.count})
+            nowhere = PodSet(some.namespace, some.labels, {"": some.count}, owner=some.owner)
             self._unbound.setdefault(some.namespace, []).append(nowhere)
         self.among = cache(self._among)
         self.unbound = cache(self._without_a_node)
-        self.values = cache(self._values)
 
     def is_younger_than(self, other: Appeared) -> bool:
         return self.taken_at is not None and (other.taken_at is None or self.taken_at > other.taken_at)
@@ -80,7 +78,3 @@ class Appeared:
     def _without_a_node(self, namespace: str) -> Alike:
         """Pods that exist and are bound nowhere yet, as if all were on one node without a name."""
         return Alike(self._unbound.get(namespace, ()))
-
-    def _values(self, namespace: str) -> frozenset[str]:
-        """All values of labels of a namespace's pods: a look at them says whether a closer look is worth it."""
-        return frozenset(value for pods in self._pods.get(namespace, ()) for _, value in pods.labels)

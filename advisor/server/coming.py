@@ -54,19 +54,6 @@ def growth(old: Workload, new: Workload) -> dict[str, int]:
     return {role: pods for role, pods in sizes.items() if pods}
 
 
-def relabelled(old: Workload, new: Workload) -> dict[str, frozenset[str]]:
-    """Role → keys of labels that say something else than before, in any cluster."""
-    found: dict[str, frozenset[str]] = {}
-    for name, one in _everywhere(new).items():
-        before = _by_name(old.on(name))
-        for role in one.roles:
-            if role.name in before:
-                pairs = set(before[role.name].template.labels) ^ set(role.template.labels)
-                keys = frozenset(key for key, _ in pairs)
-                found[role.name] = found.get(role.name, frozenset()) | keys
-    return {role: keys for role, keys in found.items() if keys}
-
-
 def replaced(old: Workload, new: Workload) -> frozenset[str]:
     """Roles whose pods are to be others than before, as far as that is known."""
     if not (_is_known(old) and _is_known(new)):

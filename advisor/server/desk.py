@@ -15,13 +15,14 @@ from advisor import explain, model, surgery
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
+from advisor.definitions import live
 from advisor.definitions.catalog import Catalog
 from advisor.memo import Judged, Memo
 from advisor.question import Limits, Policy, Question
-from advisor.server.appeared import Appeared
+from advisor.server.appeared import Appeared, Marks
 from advisor.server.changes import Change, change
 from advisor.server.config import Strictness
-from advisor.server.likeness import Changed, Likeness
+from advisor.server.likeness import Likeness, likeness
 from advisor.server.recollection import Recollection
 from advisor.server.replanning import planned_anew
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
@@ -64,8 +65,8 @@ class Rules:
 LINGER = timedelta(seconds=5)
 """For so long after a change was heard, reads still show the pods that it ends as if they were to stay."""
 
-MOST_CHANGED = 10_000
-"""Objects whose changed labels are remembered; of more, those that changed first are forgotten."""
+MOST_LEFT = 10_000
+"""Objects of which it is remembered that they left pods behind; of more, the first are forgotten."""
 
 
 class Ticket:
@@ -135,7 +136,7 @@ class Desk:
         self._borrowed: dict[str, tuple[Latest, Appeared, Latest]] = {}
         self._leaving: dict[Key, tuple[_Fewer, ...]] = {}
         self._lapsed: dict[Key, tuple[datetime, int]] = {}
-        self._relabelled: dict[Key, Changed] = {}
+        self._left: dict[Key, bool | None] = {}  # did it leave pods behind, and does a new one take these over?
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -202,6 +203,7 @@ class Desk:
         if not request.dry_run:
             del self._changes[request.key]
             self._deleted.pop(request.key, None)
+            self._left.pop(request.key, None)
             self._leaving.pop(request.key, None)
         return self._borne(left, change.before.cluster, now) if change.before else left
 
@@ -216,16 +218,38 @@ class Desk:
         if not request.dry_run:
             self.reservations = known
         held = Held(own.due, own.begun, own.cluster) if own and changes else Held()
-        held = replace(held, is_seen=lambda workload: self.is_seen(request.key, workload))
+        held = replace(held, is_seen=self.is_seen)
         standing = known if request.subresource else known.without(request.key)
         asking = _Asking(
-            self, request.key, standing, own, frozenset([own.cluster] if own and changes else []), now, ticket
+            self,
+            request.key,
+            standing,
+            own,
+            frozenset([own.cluster] if own and changes else []),
+            now,
+            ticket,
+            request.operation == CREATE,
         )
-        strictness = self._rules.strictness if enforced else None
-        decision = review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
+        decision = self._decided(request, asking, held, enforced)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
             self.reservations = self._kept(standing, request, decision, now)
             self._note(request, own, decision, now)
+        return decision
+
+    def _decided(self, request: Request, asking: _Asking, held: Held, enforced: bool) -> Decision:
+        """Nobody is refused for pods of which it cannot be told whose they are."""
+
+        def decided(asking: _Asking, strictness: Strictness | None) -> Decision:
+            return review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
+
+        strictness = self._rules.strictness if enforced else None
+        decision = decided(asking, strictness)
+        if decision.allowed:
+            return decision
+        sure = asking.standing.without_doubtful()
+        doubted = asking.new and request.key in self._left and self._left[request.key] is None
+        if doubted or (sure is not asking.standing and decided(replace(asking, standing=sure), strictness).allowed):
+            return decided(asking, None)
         return decision
 
     def _note(self, request: Request, own: Hold | None, decision: Decision, now: datetime) -> None:
@@ -273,23 +297,32 @@ class Desk:
         """The first of the names that a cluster is known by."""
         return self._names.get(name, name)
 
-    def making_way(self, key: Key, workload: Workload, cluster: ClusterSnapshot) -> ClusterSnapshot:
-        """The cluster without those of an object's pods that are seen, and go: as far as they are surely its own."""
+    def making_way(self, key: Key, workload: Workload, cluster: ClusterSnapshot, *, new: bool) -> ClusterSnapshot:
+        """The cluster without those of an object's pods that are seen, and go; a `new` one takes over what was left."""
         pods, ended = self._fleet.get(self.cluster(cluster.name)), self._deleted.get(key)
-        if pods is None or (ended is None and key not in self._leaving):
+        looks = likeness(workload)
+        if pods is None or not self._may_make_way(key, pods, looks, new):
             return cluster
-        looks = self._likeness(key, workload)
         before = ended is not None and pods.taken_at is not None and pods.taken_at <= ended
+        adopts = new and self._left.get(key) is True
         most = (
-            sum(sum(one.nodes.values()) for one in cluster.pods) if before else self._number_leaving(key, pods, looks)
+            sum(sum(one.nodes.values()) for one in cluster.pods)
+            if before or adopts
+            else self._number_leaving(key, pods, looks)
         )
         gone = {}
         for place, one in enumerate(cluster.pods):
-            if one.namespace == key.namespace and looks.roles(one.labels) and looks.is_sure(one.labels):
-                going = one.nodes if one.terminating else _first(one.nodes, most)
-                most -= 0 if one.terminating else sum(going.values())
-                gone[place] = going
+            marks = Marks(one.labels, one.owner)
+            if one.namespace == key.namespace and looks.roles(marks):
+                whole = one.terminating or (new and looks.is_left(marks))
+                gone[place] = one.nodes if whole else _first(one.nodes, most)
+                most -= 0 if whole else sum(gone[place].values())
         return surgery.pods_left(cluster, gone) if gone else cluster
+
+    def _may_make_way(self, key: Key, pods: Appeared, looks: Likeness, new: bool) -> bool:
+        if key in self._deleted or key in self._leaving:
+            return True
+        return new and (self._left.get(key) is True or any(map(looks.is_left, looks.among(pods.among(key.namespace)))))
 
     def _number_leaving(self, key: Key, pods: Appeared, looks: Likeness) -> int:
         """How many of an object's pods that were seen go, because it was told to have fewer and still has more."""
@@ -298,32 +331,24 @@ class Desk:
         if not fewer:
             return 0
         there = pods.among(key.namespace)
-        own = sum(sum(there.nodes[labels].values()) for labels in looks.among(there) if looks.is_sure(labels))
+        own = sum(sum(there.nodes[marks].values()) for marks in looks.among(there))
         return max(0, min(sum(one.pods for one in fewer), own - fewer[-1].size))
 
-    def _likeness(self, key: Key, workload: Workload) -> Likeness:
-        looks = Likeness(workload.name, {role.name: role.template for role in workload.roles})
-        return looks.whatever(self._relabelled.get(key, {}))
+    def whereabouts(self, workload: Workload) -> frozenset[str]:
+        """Clusters where its pods are."""
+        return frozenset(name for name, pods in self._fleet.items() if _are_among(pods, workload.on(name), bound=True))
 
-    def whereabouts(self, key: Key, workload: Workload) -> frozenset[str]:
-        """Clusters where its pods are, or where none surely are: those where pods are that look like them."""
-        there = {name: self._alike(key, workload.on(name), pods) for name, pods in self._fleet.items()}
-        sure = frozenset(name for name, found in there.items() if any(found))
-        return sure or frozenset(name for name, found in there.items() if found)
-
-    def is_seen(self, key: Key, workload: Workload) -> bool:
-        """May any pod that exists in some cluster be one of the workload's? Where a cluster was not read, it may."""
+    def is_seen(self, workload: Workload) -> bool:
+        """May any pod that exists in some cluster be one of the workload's? Where a cluster was not read, it may, and
+        where nobody knows how to tell whose its pods are.
+        """
         now = self._clock()
         if any(one.good is None or one.stale(now, self._rules.max_age) for one in self._latest):
             return True
-        unbound = (self._alike(key, workload.on(name), pods, bound=False) for name, pods in self._fleet.items())
-        return bool(self.whereabouts(key, workload)) or any(unbound)
-
-    def _alike(self, key: Key, workload: Workload, pods: Appeared, *, bound: bool = True) -> list[bool]:
-        """For every kind of pods that look like the workload's: are they surely its own?"""
-        looks = self._likeness(key, workload)
-        there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
-        return list(map(looks.is_sure, looks.among(there)))
+        if not all(likeness(workload.on(name)).complete for name in self._fleet):
+            return True
+        unbound = (_are_among(pods, workload.on(name), bound=False) for name, pods in self._fleet.items())
+        return bool(self.whereabouts(workload)) or any(unbound)
 
     def _charged(self, latest: Latest, holds: tuple[Hold, ...], now: datetime) -> ClusterSnapshot:
         stale = latest.stale(now, self._rules.max_age)
@@ -343,36 +368,34 @@ class Desk:
         """
         if request.operation == DELETE:
             if not request.subresource:
-                self._deleted[request.key] = now + LINGER
-                self._relabelled.pop(request.key, None)
+                self._end(request, now)
                 self._lapsed.pop(request.key, None)
             return standing
         if decision.ended:
             self._deleted[request.key] = now + LINGER
             return self.reservations.without(request.key)
-        if decision.relabelled and decision.allowed:
-            self._remember(request.key, decision.relabelled)
         made, own = self._hold(request, decision, now), self.reservations.of(request.key)
         if made and not own and request.operation == CREATE and self._is_tried_again(request.key, made, now):
             return standing
         if made is None or (request.operation == CREATE and own and made.pods < own.pods):
-            kept = (
-                self.reservations.known_by(request.key, decision.relabelled)
-                if decision.relabelled
-                else self.reservations
-            )
+            kept = self.reservations
             if decision.word == NOWHERE and decision.holds and decision.replaced:
                 kept = kept.emptied(request.key, decision.replaced)
             self._let_go(request.key, decision, own, now)
             return kept.resized(request.key, decision.growth)
         return standing.plus(in_place_of(own, made) if own else made)
 
-    def _remember(self, key: Key, changed: Changed) -> None:
-        known = self._relabelled.pop(key, {})
-        roles = {*known, *changed}
-        self._relabelled[key] = {one: known.get(one, frozenset()) | changed.get(one, frozenset()) for one in roles}
-        if len(self._relabelled) > MOST_CHANGED:
-            del self._relabelled[next(iter(self._relabelled))]
+    def _end(self, request: Request, now: datetime) -> None:
+        """An object goes, and its pods with it or not."""
+        version = request.old.get("apiVersion") if request.old else None
+        found = self._rules.catalog.find(version, request.kind) if isinstance(version, str) else None
+        if not (live.leaves_behind(found, request.orphans) if found else request.orphans):
+            self._deleted[request.key] = now + LINGER
+            return
+        self._deleted.pop(request.key, None)
+        self._left[request.key] = live.adopts(found) if found else None
+        if len(self._left) > MOST_LEFT:
+            del self._left[next(iter(self._left))]
 
     def _let_go(self, key: Key, decision: Decision, own: Hold | None, now: datetime) -> None:
         """Of pods that are there, so many are to go."""
@@ -395,7 +418,7 @@ class Desk:
             return None
         trial, ended = advice.chosen, self._deleted.get(request.key)
         pods = self._fleet[self.cluster(trial.cluster.name)]
-        looks = Likeness(request.key.name, trial.shapes).whatever(self._relabelled.get(request.key, {}))
+        looks = likeness(trial.workload)
         leaving = self._number_leaving(request.key, pods, looks)
         last = max([now, *([ended] if ended else []), *(one.until for one in self._leaving.get(request.key, ()))])
         made = hold(
@@ -406,21 +429,24 @@ class Desk:
             trial.diagnosis.charges,
             last,
             now + timedelta(seconds=self._rules.expiry),
+            looks,
             trial.stages,
             self._fleet,
             ended,
-            looks,
             leaving,
         )
         left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
         beyond = {role: pods for role, pods in left.items() if pods > 0}
         made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
-        return less_those_there(made, self._fleet[made.cluster], ended) if request.operation == CREATE else made
+        exists = request.operation == CREATE and self._left.get(request.key, True)
+        return less_those_there(made, self._fleet[made.cluster], ended) if exists else made
 
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """One review's way to advice. `own`: what is held for its object; `home`: where that is still expected."""
+    """One review's way to advice. `own`: what is held for its object; `home`: where that is still expected; `new`: it
+    is created.
+    """
 
     desk: Desk
     key: Key
@@ -429,6 +455,7 @@ class _Asking:
     home: frozenset[str]
     now: datetime
     ticket: Ticket
+    new: bool = False
 
     def clusters(self) -> tuple[ClusterSnapshot, ...]:
         """As they would be without the pods of the object that are still to come."""
@@ -441,12 +468,17 @@ class _Asking:
 
     def ask(self, workload: Workload, additional: bool) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        there = self.desk.whereabouts(self.key, workload) if additional else frozenset()
+        there = self.desk.whereabouts(workload) if additional else frozenset()
         home = there & self.home or there or self.home
         clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
-        clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one) for one in clusters)
+        clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one, new=self.new) for one in clusters)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
         return self.desk.advice(workload, question, self.ticket)
+
+
+def _are_among(pods: Appeared, workload: Workload, *, bound: bool) -> bool:
+    there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
+    return any(True for _ in likeness(workload).among(there))
 
 
 def _first(nodes: Mapping[str, int], most: int) -> dict[str, int]:

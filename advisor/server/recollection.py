@@ -104,5 +104,5 @@ def _is_selective(snapshot: ClusterSnapshot) -> bool:
 
 def _without_identity(workload: Workload) -> Workload:
     """Less its name and all labels, also those that its controller makes of the name."""
-    roles = (replace(role, template=replace(role.template, labels=(), made=())) for role in workload.roles)
+    roles = (replace(role, template=replace(role.template, labels=(), made=()), owners=()) for role in workload.roles)
     return replace(workload, name="", roles=tuple(roles))

@@ -11,6 +11,9 @@ from advisor.errors import Faults, InputError, at
 from advisor.server.reservations import Key
 
 API = "admission.k8s.io/v1"
+FINALIZERS = {"orphan": True, "foregroundDeletion": False}
+"""By which an object says whether its deletion leaves what it owns behind."""
+
 CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 
 
@@ -27,7 +30,8 @@ class Resource:
 class Request:
     """An admission request, as far as anything here looks at it. `object` and `old` are plain data or None.
 
-    `resource` is where the API server keeps the object, `user` the name of who asks.
+    `resource` is where the API server keeps the object, `user` the name of who asks. `orphans`: does a deletion leave
+    the pods behind? None where neither it nor the object says so.
     """
 
     uid: str
@@ -42,6 +46,7 @@ class Request:
     dry_run: bool = False
     resource: Resource = Resource("", "", "")
     user: str = ""
+    orphans: bool | None = None
 
     @property
     def key(self) -> Key:
@@ -76,6 +81,7 @@ def _request(found: Mapping[str, Any]) -> Request:
         faults.add("is none of CREATE, UPDATE, DELETE, CONNECT", "operation")
     if texts["operation"] in (CREATE, UPDATE) and not found.get("object"):
         faults.add("is missing", "object")
+    orphans = _orphans(found, old, faults) if texts["operation"] == DELETE else None
     faults.raise_if_any()
     return Request(
         uid=texts["uid"] or "",
@@ -90,7 +96,25 @@ def _request(found: Mapping[str, Any]) -> Request:
         dry_run=found.get("dryRun") is True,
         resource=resource,
         user=user,
+        orphans=orphans,
     )
+
+
+def _orphans(found: Mapping[str, Any], old: Mapping[str, Any] | None, faults: Faults) -> bool | None:
+    """The API server's order: what the request says, then finalizers of the object (`shouldOrphanDependents`)."""
+    said = policy = None
+    with faults.collect():
+        options = plain.mapping(found, "options")
+        with at("options"):
+            said, policy = options.get("orphanDependents"), plain.text(options, "propagationPolicy")
+    if isinstance(said, bool):
+        return said
+    if policy:
+        return policy == "Orphan"
+    metadata = old.get("metadata") if old else None
+    finalizers = metadata.get("finalizers") if isinstance(metadata, dict) else None
+    written = (FINALIZERS[one] for one in finalizers or () if isinstance(one, str) and one in FINALIZERS)
+    return next(written, None) if isinstance(finalizers, list) else None
 
 
 def _text(found: Mapping[str, Any], key: str, faults: Faults) -> str | None:

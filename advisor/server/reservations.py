@@ -16,14 +16,13 @@ from functools import cached_property
 from advisor.assume import Stages, assume
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
-from advisor.labels import Labels
-from advisor.server.appeared import Alike, Appeared
-from advisor.server.likeness import Changed, Likeness
+from advisor.server.appeared import Alike, Appeared, Marks
+from advisor.server.likeness import Likeness
 from advisor.verdict import Placement
 from advisor.workload import Workload
 
-Counts = Mapping[Labels, int]
-"""Label set → pods of one namespace that have exactly these labels."""
+Counts = Mapping[Marks, int]
+"""Pods of one namespace that have exactly these marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,11 @@ class Hold:
     placement  role → node → pods still to come
     shapes     the pods by role; charges: what they take of quotas
     likeness   how to know them
-    passed     cluster → label set → pods that were there before, or that earlier holds have waited for
-    unbound    label set → pods without a node that were there before
+    passed     cluster → marks → pods that were there before, or that earlier holds have waited for
+    unbound    marks → pods without a node that were there before
     counted    role → pods still to come that exist without a node, so that quotas count them already
     begun      is the object there: did some of its pods come, or do they exist?
-    strangers  other clusters where pods bear the object's name that were there before: theirs are no sign of it
+    strangers  other clusters where pods of an object of that name were before: theirs are no sign of this one
     stages     role → stages in which its pods are alive; those of different stages share their room
     beyond     role → pods that the object has besides, and that there was no room for
     lost       of these, those that had been promised room which is there no more
@@ -110,19 +109,18 @@ def hold(
     charges: tuple[Charge, ...],
     since: datetime,
     until: datetime,
+    looks: Likeness,
     stages: Stages | None = None,
     fleet: Fleet | None = None,
     ended: datetime | None = None,
-    likeness: Likeness | None = None,
     leaving: int = 0,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
     `fleet`: the pods of the cluster and of the others, where they are sorted already. `ended`: when an object of that
     name was deleted; pods of that one, if they were seen before, make way for those that are to come. So do as many as
-    are `leaving` of those that are there. `likeness`: how to know its pods, where the shapes alone do not tell.
+    are `leaving` of those that are there. `looks`: how to know its pods.
     """
-    looks = likeness or Likeness(key.name, shapes)
     fleet = fleet or {cluster.name: Appeared(cluster)}
     here = fleet[cluster.name]
     others = (name for name, pods in fleet.items() if name != cluster.name and not _is_before(pods, ended))
@@ -135,13 +133,11 @@ def hold(
         since,
         until,
         looks,
-        passed={
-            cluster.name: _less(
-                _there(looks, here.among(key.namespace), but_own=_is_before(here, ended)), looks, leaving
-            )
-        },
-        unbound=_there(looks, here.unbound(key.namespace), but_own=_is_before(here, ended)),
-        strangers=frozenset(name for name in others if looks.may_be_among(fleet[name], key.namespace)),
+        passed={}
+        if _is_before(here, ended)
+        else {cluster.name: _less(_there(looks, here.among(key.namespace)), leaving)},
+        unbound={} if _is_before(here, ended) else _there(looks, here.unbound(key.namespace)),
+        strangers=frozenset(name for name in others if _there(looks, fleet[name].among(key.namespace))),
         stages=stages or {},
     )
 
@@ -150,17 +146,16 @@ def _is_before(pods: Appeared, ended: datetime | None) -> bool:
     return ended is not None and (pods.taken_at is None or pods.taken_at <= ended)
 
 
-def _there(looks: Likeness, pods: Alike, *, but_own: bool) -> dict[Labels, int]:
-    """Label set → pods that look like those of a hold, or of these only those that may be somebody else's."""
-    alike = (labels for labels in looks.among(pods) if not (but_own and looks.is_sure(labels)))
-    return {labels: sum(pods.nodes[labels].values()) for labels in alike}
+def _there(looks: Likeness, pods: Alike) -> dict[Marks, int]:
+    """How many there are of the pods that are recognised."""
+    return {marks: sum(pods.nodes[marks].values()) for marks in looks.among(pods)}
 
 
-def _less(there: Counts, looks: Likeness, leaving: int) -> dict[Labels, int]:
+def _less(there: Counts, leaving: int) -> dict[Marks, int]:
     left = dict(there)
-    for labels in sorted(filter(looks.is_sure, there)):
-        gone = min(leaving, left[labels])
-        left[labels] -= gone
+    for marks in sorted(there):
+        gone = min(leaving, left[marks])
+        left[marks] -= gone
         leaving -= gone
     return left
 
@@ -182,7 +177,7 @@ def _no_longer(one: Hold, made: Hold) -> Hold:
 
 
 def less_those_there(one: Hold, pods: Appeared, ended: datetime | None) -> Hold:
-    """A hold for an object that is created, less the pods there that are surely its own, so that it exists already.
+    """A hold for an object that is created, less those of its pods that are there, so that it exists already.
 
     The API server finds that out after it was let in. `ended`: as for `hold`.
     """
@@ -190,9 +185,9 @@ def less_those_there(one: Hold, pods: Appeared, ended: datetime | None) -> Hold:
         return one
     there = pods.among(one.key.namespace)
     left = {role: dict(nodes) for role, nodes in one.placement.items()}
-    for labels in filter(one.likeness.is_sure, one.likeness.among(there)):
-        nodes = Counter(there.nodes[labels])
-        _release(left, [role for role in one.likeness.roles(labels) if role in left], nodes, nodes.total())
+    for marks in one.likeness.among(there):
+        nodes = Counter(there.nodes[marks])
+        _release(left, [role for role in one.likeness.roles(marks) if role in left], nodes, nodes.total())
     return replace(one, placement=_without_zeros(left))
 
 
@@ -225,6 +220,11 @@ class Reservations:
         """What an object held is free again."""
         return Reservations(tuple(one for one in self.holds if one.key != key)) if self.of(key) else self
 
+    def without_doubtful(self) -> Reservations:
+        """Less those that may be held though their pods have come, as nobody knows how to tell whose these are."""
+        sure = tuple(one for one in self.holds if one.likeness.complete)
+        return self if len(sure) == len(self.holds) else Reservations(sure)
+
     def resized(self, key: Key, growth: Mapping[str, int]) -> Reservations:
         """An object gets so many pods more, by role, without room for them, or fewer: those without room go first."""
         changed = (_resized(one, growth) if one.key == key else one for one in self.holds)
@@ -238,11 +238,6 @@ class Reservations:
     def emptied(self, key: Key, roles: frozenset[str]) -> Reservations:
         """Pods of these roles are still to come, but there is no room for what they are now."""
         return Reservations(tuple(_emptied(one, roles) if one.key == key else one for one in self.holds))
-
-    def known_by(self, key: Key, changed: Changed) -> Reservations:
-        """The pods of an object may have other values of these labels."""
-        known = (replace(one, likeness=one.likeness.whatever(changed)) if one.key == key else one for one in self.holds)
-        return Reservations(tuple(known)) if self.of(key) else self
 
     def restored(self, key: Key, before: Hold | None, fleet: Fleet) -> Reservations:
         """As if the last change of an object had not been: what it held before, less the pods that have come since."""
@@ -274,8 +269,7 @@ class Reservations:
         for expected in (True, False):
             for place, one in enumerate(left):
                 space, at_home = one.key.namespace, one.cluster == cluster
-                concerned = at_home or one.likeness.may_be_among(pods, space)
-                if at_home == expected and concerned and _is_news(pods, cluster, one):
+                if at_home == expected and _is_news(pods, cluster, one):
                     if space not in arrivals:
                         arrivals[space] = _Arrivals(pods.among(space), pods.unbound(space))
                     left[place] = _after(one, arrivals[space], cluster)
@@ -326,7 +320,7 @@ def uncounted(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
 
 @dataclass
 class _Arrival:
-    """Pods with one label set, while the holds go through a snapshot.
+    """Pods with the same marks, while the holds go through a snapshot.
 
     total   all of them
     nodes   those that no hold has taken for its own yet
@@ -347,13 +341,13 @@ class _Arrivals:
 
     def __init__(self, bound: Alike, unbound: Alike) -> None:
         self.bound, self.unbound = bound, unbound
-        self._found: dict[tuple[bool, Labels], _Arrival] = {}
+        self._found: dict[tuple[bool, Marks], _Arrival] = {}
 
-    def of(self, labels: Labels, *, bound: bool) -> _Arrival:
-        if (bound, labels) not in self._found:
-            nodes = Counter((self.bound if bound else self.unbound).nodes[labels])
-            self._found[bound, labels] = _Arrival(nodes.total(), nodes)
-        return self._found[bound, labels]
+    def of(self, marks: Marks, *, bound: bool) -> _Arrival:
+        if (bound, marks) not in self._found:
+            nodes = Counter((self.bound if bound else self.unbound).nodes[marks])
+            self._found[bound, marks] = _Arrival(nodes.total(), nodes)
+        return self._found[bound, marks]
 
 
 def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
@@ -378,14 +372,14 @@ def _arrived(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
     left = {role: dict(nodes) for role, nodes in one.placement.items()}
     beyond = Counter(one.beyond)
     earlier, passed = one.passed.get(cluster, {}), {}
-    for labels in one.likeness.among(arrivals.bound):
-        roles = [role for role in one.likeness.roles(labels) if role in one.due]
-        if roles and (cluster == one.cluster or one.likeness.bears_the_name(labels)):
-            there = arrivals.of(labels, bound=True)
-            before = there.before(earlier.get(labels, 0))
+    for marks in one.likeness.among(arrivals.bound):
+        roles = [role for role in one.likeness.roles(marks) if role in one.due]
+        if roles:
+            there = arrivals.of(marks, bound=True)
+            before = there.before(earlier.get(marks, 0))
             taken = _release(left, roles, there.nodes, there.total - before)
             taken += _let_go(beyond, roles, there.total - before - taken)
-            passed[labels] = there.passed = before + taken
+            passed[marks] = there.passed = before + taken
     if passed == earlier:
         return one
     kept = _without_zeros(left)
@@ -405,11 +399,11 @@ def _let_go(beyond: Counter[str], roles: Sequence[str], new: int) -> int:
 def _created(one: Hold, arrivals: _Arrivals) -> Hold:
     """Which of its pods exist by now, and have no node yet? Quotas count them from that moment on."""
     left, counted, unbound = one.sizes, Counter[str](), {}
-    for labels in one.likeness.among(arrivals.unbound):
-        there = arrivals.of(labels, bound=False)
-        unbound[labels] = there.before(one.unbound.get(labels, 0))
-        new = there.total - unbound[labels]
-        for role in one.likeness.roles(labels):
+    for marks in one.likeness.among(arrivals.unbound):
+        there = arrivals.of(marks, bound=False)
+        unbound[marks] = there.before(one.unbound.get(marks, 0))
+        new = there.total - unbound[marks]
+        for role in one.likeness.roles(marks):
             taken = min(new, left.get(role, 0) - counted[role])
             counted[role] += taken
             new -= taken

@@ -13,7 +13,6 @@ from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError
 from advisor.server import wording
 from advisor.server.config import Strictness
-from advisor.server.likeness import Changed
 from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
 from advisor.server.wanted import NOTHING_HELD, Clusters, Held, Wanted, wanted
@@ -45,8 +44,7 @@ class Decision:
     holds   is room held for what fits?
     growth  role → pods that the object gets more than before, or fewer
     ended   room need not be held for it any more
-    relabelled  role → keys of labels that have changed
-    replaced    roles whose pods are to be others than before
+    replaced  roles whose pods are to be others than before
     size        pods that it will have, as far as that is known
     """
 
@@ -59,7 +57,6 @@ class Decision:
     holds: bool = True
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
-    relabelled: Changed = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
     size: int = 0
 
@@ -95,7 +92,6 @@ def _noted(decision: Decision, asked: Wanted) -> Decision:
         decision,
         growth=asked.growth,
         ended=asked.ended,
-        relabelled=asked.relabelled,
         replaced=asked.replaced,
         size=asked.size,
     )

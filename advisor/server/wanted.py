@@ -16,7 +16,6 @@ from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster
 from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import coming, size
-from advisor.server.likeness import Changed
 from advisor.server.request import CONNECT, CREATE, Request
 from advisor.workload import PodTemplate, Workload
 
@@ -39,7 +38,6 @@ class Wanted:
     later       they come later: only a no for ever is one, and no room is held
     growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
-    relabelled  role → keys of labels that have changed
     replaced    roles whose pods are to be others than before
     size        pods that it will have, as far as that is known
     """
@@ -50,7 +48,6 @@ class Wanted:
     later: bool = False
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
-    relabelled: Changed = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
     size: int = 0
 
@@ -102,7 +99,7 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
         return asked
     replaced = coming.replaced(old.on(held.cluster), new.on(held.cluster))
     size = sum(role.replicas for role in new.on(held.cluster).roles)
-    return replace(asked, relabelled=coming.relabelled(old, new), replaced=replaced, size=size)
+    return replace(asked, replaced=replaced, size=size)
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:

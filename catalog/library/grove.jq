@@ -157,6 +157,11 @@ def grove_labels($id):
        "app.kubernetes.io/component": (if $group then "pcsg-podclique" else "pcs-podclique" end),
        "app.kubernetes.io/part-of": name_or_made($name; "workload")};
 
+# The PodCliques that are made of a clique.
+def grove_owner($id):
+  grove_group($id) as $group
+  | owned("PodClique.grove.io"; .metadata.name; "-#-" + (if $group then "\($group.name)-#-\($id)" else $id end));
+
 # No order of cliques that wait for each other in a ring: each round starts those that wait for started ones only.
 def grove_orderly:
   map({name, after: (.spec.startsAfter // [])}) as $cliques

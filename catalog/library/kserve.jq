@@ -344,6 +344,10 @@ def kserve_most($object):
   | if $class == "none" or $class == "external" then null
     else [.maxReplicas // 0, .minReplicas // 1, 1] | max end end;
 
+# What looks after the pods of a component: a Deployment's ReplicaSets, or those of the revisions of a Knative Service.
+def kserve_owner($name; $component):
+  [owned("ReplicaSet.apps"; $name; "-\($component)-*", "-\($component)-#-deployment-*") | values];
+
 # Labels of the pods of a Deployment or Knative Service of that name, of a component of the object. Each component has one.
 def kserve_labels($object; $name; $component):
   {"serving.kserve.io/inferenceservice": name_or_made($object.metadata.name; "workload")}

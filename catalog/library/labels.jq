@@ -19,6 +19,12 @@ def resizes($from; $of): map_values(if type == "object" and .of == $from then .r
 # A name that the API server completes (generateName) is not known.
 def name_or_made($name; $of): if $name then $name else made($of) end;
 
+# What looks after the pods of something whose name the manifest tells: an object of that kind whose name begins so and
+# ends in a form (`advisor/naming.py`); null where nobody knows the name. A Deployment's pods are its ReplicaSets'.
+def owned($kind; $name; $rest): if $name then "\($kind)/\($name)\($rest)" else null end;
+def deployed($name): owned("ReplicaSet.apps"; $name; "-*");
+def itself: owned("\(.kind).\(.apiVersion | split("/")[0])"; .metadata.name; "");
+
 # What the API server adds to the template of a Job of that name, and the job controller to pods with an index. With a
 # selector of the user's it adds nothing. `$of`: whose the Job is.
 def job_labels($job; $name; $of; $index):

@@ -236,6 +236,10 @@ def llm_set($suffix; $own):
               + if $suffix == "-kserve-mn-prefill" and ($own | llm_is_data_parallel)
                 then {subGroupPolicy: {subGroupSize: ($own | llm_size)}} else {} end)}};
 
+# The ReplicaSets of a Deployment of that name.
+def llm_owner($suffix):
+  (.metadata.name // null) as $name | if $name and ($name + $suffix | length) <= 63 then deployed($name + $suffix) else null end;
+
 def llm_leader_labels($suffix; $part; $role; $own):
   (llm_set($suffix; $own) | lws_labels + lws_leader_labels)
   + if $own.template then llm_named("workload-leader\($part)"; llm_serving($role); $own)

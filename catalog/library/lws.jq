@@ -20,6 +20,9 @@ def lws_leader_labels:
       else {} end
     | resizes("workload"; "pod");
 
+def lws_leader_owner: owned("StatefulSet.apps"; .metadata.name; "");
+def lws_worker_owner: owned("StatefulSet.apps"; .metadata.name; "-#");
+
 # The workers of each group are a StatefulSet of their own, counted from 1.
 def lws_worker_labels:
   .spec.replicas as $groups

@@ -97,6 +97,14 @@ def milvus_labels($id):
    "app.kubernetes.io/instance": name_or_made(.metadata.name; "workload"),
    "pod-template-hash": made("role")};
 
+# What the Milvus operator calls its Deployments, some of which are two in turn, and Helm what its charts make.
+def milvus_owner($id):
+  .metadata.name as $name
+  | [[$id, ($id | split("-")[0])] | unique[] | "-milvus-\(.)"
+     | owned("ReplicaSet.apps"; $name; "\(.)-*", "\(.)-#-*"), owned("StatefulSet.apps"; $name; .) | values];
+def milvus_dependency_owner($id):
+  [owned("StatefulSet.apps"; .metadata.name; "-\($id)"), owned("ReplicaSet.apps"; .metadata.name; "-\($id)-*") | values];
+
 def milvus_dependency_labels($id; $pods):
   if $id == "tei" or ($id == "minio" and .spec.dependencies.storage.inCluster.values.mode != "distributed")
   then {"pod-template-hash": made("role")} else set_labels(null; 0; $pods; "role") end;

@@ -130,6 +130,10 @@ def nim_leader_labels:
   nim_named + (nim_group_set | {app: name_or_made(.metadata.name; "workload")} + lws_labels + lws_leader_labels);
 def nim_worker_labels: nim_group_set | lws_labels + lws_worker_labels;
 
+def nim_leader_owner: nim_group_set | lws_leader_owner;
+def nim_worker_owner: nim_group_set | lws_worker_owner;
+def nim_served_owner: kserve_owner(.name; "predictor");
+
 # What nobody evaluates yet, below a path.
 def nim_unmodelled($path; $cache):
   [(select(nim_leaves_gpus and .spec.multiNode == null and $cache.status.profiles == null)

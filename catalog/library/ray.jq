@@ -48,6 +48,9 @@ def ray_labels($type; $group; $cluster; $own):
 def ray_made($cluster):
   if $cluster then {} else {"ray.io/cluster": made("workload"), "ray.io/identifier": made("group")} end;
 
+# The cluster of a RayJob or RayService of that name; KubeRay 1.3 and older put a word into its name.
+def ray_owner($name): [owned("RayCluster.ray.io"; $name; "-?????", "-raycluster-?????") | values];
+
 # Of the spec: what a group's pods bear where KubeRay counts hosts (a feature gate, off by default).
 def ray_counted($name):
   ray_group($name).numOfHosts as $hosts

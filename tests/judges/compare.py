@@ -20,9 +20,12 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
 
+from advisor import naming
 from advisor.definitions import observed, templates
 from advisor.definitions.catalog import Found
 from advisor.labels import MadeLabel
+from advisor.server.appeared import Marks
+from advisor.server.likeness import likeness
 from advisor.workload import PodTemplate, Role, Workload
 from tests.judges import pods as raw
 from tests.servers.objects import Object, Objects
@@ -45,6 +48,7 @@ def differences(workload: Workload, found: Found, pods: Sequence[Object]) -> lis
         role = observed.role_of(found.entry.definition, found.entry.origin.engine, workload.roles, pod)
         if role:
             of_roles[role.name].append(pod)
+            said += _owned(workload, role, pod)
         else:
             said.append(f"pod {pod['metadata']['name']} is of no role of ours")
     makes_volumes = any("volumes" in one.text for one in workload.unmodelled)
@@ -60,6 +64,20 @@ def _of_role(role: Role, pods: Objects, makes_volumes: bool) -> Iterator[str]:
     for pod in pods:
         yield from _of_pod(role, pod, makes_volumes)
     yield from _of_made(role, [_labels(pod) for pod in pods])
+
+
+def _owned(workload: Workload, role: Role, pod: Object) -> Iterator[str]:
+    """The server knows pods by what looks after them; where it cannot, it never waits for them."""
+    looks = likeness(workload)
+    owner = next((one for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), None)
+    metadata = pod["metadata"]
+    name = metadata.get("generateName") or metadata["name"]
+    title = (
+        naming.titled(owner["apiVersion"].rpartition("/")[0], owner["kind"], owner["name"]) if owner else f"Pod/{name}"
+    )
+    told = looks.roles(Marks(tuple(sorted(_labels(pod).items())), title))
+    if looks.complete and told != (role.name,):
+        yield f"owner {title}: we take its pods for those of {told}, not of {role.name}"
 
 
 def _labels(pod: Object) -> Mapping[str, str]:

@@ -65,6 +65,32 @@ def test_pods_of_the_node_itself_stand(change: Object, stands: bool) -> None:
     assert [pods.standing for pods in found.pods] == [stands]
 
 
+def owned(version: str, kind: str, name: str, *, controller: bool = True) -> Object:
+    return {"apiVersion": version, "kind": kind, "name": name, "controller": controller, "uid": "5"}
+
+
+@pytest.mark.parametrize(
+    ("owners", "owner"),
+    [
+        ([owned("batch/v1", "Job", "train")], "Job.batch/train"),
+        ([owned("batch.volcano.sh/v1alpha1", "Job", "train")], "Job.batch.volcano.sh/train"),
+        (
+            [owned("v1", "Service", "a", controller=False), owned("apps/v1", "ReplicaSet", "b-7d9c4")],
+            "ReplicaSet.apps/b-7d9c4",
+        ),
+        ([owned("v1", "Service", "a", controller=False)], "Pod/p"),
+        ([], "Pod/p"),
+        ([owned("apps/v1", "DaemonSet", "a")], ""),
+    ],
+)
+def test_who_looks_after_a_pod(owners: list[Object], owner: str) -> None:
+    change = {"metadata": {"ownerReferences": owners}}
+    (bound,) = snapshot(node(), pod("p", change, cpu="1")).pods
+    assert bound.owner == owner
+    (waits,) = snapshot(node(), pod("p", change, on=None, cpu="1")).unbound
+    assert waits.owner == (owner or "DaemonSet.apps/a")
+
+
 def test_a_pinned_pod_of_a_daemon_set_stands_before_it_lands() -> None:
     found = snapshot(node(), pod("p", DAEMON, pinned("n1"), on=None, cpu="1"))
     assert requested(found, standing=True) == {"cpu": 1000, "pods": 1}
@@ -252,8 +278,8 @@ class TestPending:
 
 class TestPodSets:
     def test_pods_alike_are_one_entry(self) -> None:
-        labels = {"metadata": {"labels": {"b": "2", "a": "1"}}}
-        turned = {"metadata": {"labels": {"a": "1", "b": "2"}}}
+        labels = {"metadata": {"labels": {"b": "2", "a": "1"}, "generateName": "p-"}}
+        turned = {"metadata": {"labels": {"a": "1", "b": "2"}, "generateName": "p-"}}
         found = snapshot(
             node("n1"),
             node("n2"),

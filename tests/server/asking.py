@@ -6,7 +6,7 @@ assert here.review(creation(job(pods=2, gpu=8))).word == "fits"
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -70,6 +70,19 @@ def trainjob(name: str = "tune", runtime: str = "torch", **spec: Any) -> Object:
     }
 
 
+def owner_of(labels: Mapping[str, str]) -> str:
+    """What looks after pods with such labels, where tests have objects of these kinds."""
+    if "job-name" in labels:
+        return f"Job.batch/{labels['job-name']}"
+    if "jobset.sigs.k8s.io/jobset-name" in labels:
+        return f"Job.batch/{labels['jobset.sigs.k8s.io/jobset-name']}-w-0"
+    if "ray.io/cluster" in labels:
+        return f"RayCluster.ray.io/{labels['ray.io/cluster']}"
+    if "pod-template-hash" in labels:
+        return f"ReplicaSet.apps/{labels['app']}-{labels['pod-template-hash']}"
+    return f"StatefulSet.apps/{labels['app']}" if "controller-revision-hash" in labels else ""
+
+
 def body(operation: str, obj: Object | None, old: Object | None = None, **facts: Any) -> Object:
     """A whole AdmissionReview; `facts` are fields of its request."""
     known = obj or old or {}
@@ -131,9 +144,9 @@ class Fixed:
 class Office:
     """A desk, its clock and its clusters."""
 
-    def __init__(self, clusters: Iterable[ClusterSnapshot], **rules: Any) -> None:
+    def __init__(self, clusters: Iterable[ClusterSnapshot], catalog: Catalog = CATALOG, **rules: Any) -> None:
         self.clock, self.snapshots = Clock(), Fixed(clusters)
-        self.desk = Desk(self.snapshots, Rules(CATALOG, builders.gpus(), **rules), self.clock)
+        self.desk = Desk(self.snapshots, Rules(catalog, builders.gpus(), **rules), self.clock)
 
     def review(self, asked: request.Request, *, enforced: bool = False, ticket: Ticket | None = None) -> Decision:
         return self.desk.review(asked, enforced, ticket or Ticket())

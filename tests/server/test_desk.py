@@ -17,6 +17,7 @@ from tests.server.asking import (
     deployment,
     job,
     office,
+    owner_of,
     removal,
     statefulset,
     suspended,
@@ -24,7 +25,17 @@ from tests.server.asking import (
 
 UID = {"controller-uid": "5", "batch.kubernetes.io/controller-uid": "5"}
 MINE = {"job-name": "a", "batch.kubernetes.io/job-name": "a", **UID}
-HASH = {"pod-template-hash": "7d9c4"}
+SERVED = {"app": "serve", "pod-template-hash": "7d9c4"}
+
+
+def mine(on: str, gpu: int = 8) -> Bound:
+    """A pod of the Job `a`."""
+    return bound(on=on, labels=MINE, owner=owner_of(MINE), gpu=gpu)
+
+
+def served(on: str, count: int = 1, gpu: int = 8) -> Bound:
+    """Pods of the Deployment `serve`."""
+    return bound(on=on, count=count, labels=SERVED, owner=owner_of(SERVED), gpu=gpu)
 
 
 def two_nodes() -> Office:
@@ -43,7 +54,7 @@ def test_once_the_pods_are_there_nothing_is_held_and_nothing_counted_twice() -> 
     here = two_nodes()
     here.review(creation(job("a", pods=1)))
     assert here.held == 1
-    here.read(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", labels=MINE, gpu=8)], name="eu"))
+    here.read(cluster(nodes=nodes(2, gpu=8), pods=[mine("n0")], name="eu"))
     assert here.held == 0
     assert here.review(creation(job("b", pods=1))).word == "fits"
     assert here.review(creation(job("c", pods=1))).word == "fits-nowhere"
@@ -151,7 +162,7 @@ def test_the_uid_of_the_object_here_is_not_looked_for_there() -> None:
     here, stamped = two_nodes(), job("a", uid="17")
     stamped["spec"]["template"]["metadata"]["labels"] = {"controller-uid": "17"}
     here.review(creation(stamped))
-    here.read(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", labels=MINE, gpu=8)], name="eu"))
+    here.read(cluster(nodes=nodes(2, gpu=8), pods=[mine("n0")], name="eu"))
     assert here.held == 0
 
 
@@ -165,9 +176,9 @@ def test_a_subresource_of_the_same_name_frees_nothing() -> None:
 @pytest.mark.parametrize(("before", "held"), [(0, 0), (1, 1)])
 def test_what_lands_in_another_cluster_is_not_waited_for(before: int, held: int) -> None:
     """Where pods of that name were before, they are of a namesake."""
-    mine, full = [bound(on="u0", labels=MINE, gpu=1)], bound(on="u0", gpu=4)
+    own, full = [mine("u0", gpu=1)], bound(on="u0", gpu=4)
     there = [
-        cluster(nodes=nodes(1, "u", gpu=8), pods=[full, *mine * count], name="us") for count in (before, before + 1)
+        cluster(nodes=nodes(1, "u", gpu=8), pods=[full, *own * count], name="us") for count in (before, before + 1)
     ]
     here = office(cluster(nodes=nodes(2, gpu=8), name="eu"), there[0])
     assert here.review(creation(job("a"))).audit["cluster"] == "eu"
@@ -204,7 +215,7 @@ def test_a_suspended_job_that_is_let_go_with_other_tolerations_keeps_its_room() 
 @pytest.mark.parametrize("kind", ["statefulset", "deployment"])
 def test_fewer_pods_of_what_runs_ask_for_nothing(kind: str) -> None:
     make = {"statefulset": statefulset, "deployment": deployment}[kind]
-    running = bound(on="n0", count=2, labels={"app": "serve", **HASH}, gpu=4)
+    running = served("n0", count=2, gpu=4)
     here = fleet_of(1, running)
     decision = here.review(change(make(pods=2, gpu=4), make(pods=1, gpu=4)), enforced=True)
     assert (decision.word, here.held) == ("waved-through", 0)
@@ -212,14 +223,14 @@ def test_fewer_pods_of_what_runs_ask_for_nothing(kind: str) -> None:
 
 def test_pods_that_take_the_place_of_others_are_never_refused() -> None:
     """Old pods make room for new ones: how much, nobody can tell before."""
-    running = bound(on="n0", count=2, labels={"app": "serve", **HASH}, gpu=4)
+    running = served("n0", count=2, gpu=4)
     here = fleet_of(1, running)
     decision = here.review(change(deployment(pods=2, gpu=4), deployment(pods=2, gpu=2)), enforced=True)
     assert (decision.allowed, bool(decision.warnings), here.held) == (True, True, 0)
 
 
 def test_more_pods_of_what_runs_go_where_it_runs() -> None:
-    running = bound(on="n0", labels={"app": "serve", **HASH}, gpu=8)
+    running = served("n0")
     here = office(cluster(nodes=nodes(1, gpu=8), pods=[running], name="a"), cluster(nodes=nodes(4, gpu=8), name="b"))
     decision = here.review(change(deployment(pods=1), deployment(pods=2)), enforced=True)
     assert (decision.word, decision.message.count("b never"), "a full" in decision.message) == ("refused", 0, True)
@@ -305,7 +316,7 @@ def test_a_dry_run_of_scaling_to_nothing_frees_nothing() -> None:
 def test_fewer_pods_of_what_has_begun_leave_fewer_to_wait_for() -> None:
     here = fleet_of(4)
     here.review(creation(deployment(pods=4)))
-    here.read(cluster(nodes=nodes(4, gpu=8), pods=[bound(on="n0", labels={"app": "serve", **HASH}, gpu=8)], name="eu"))
+    here.read(cluster(nodes=nodes(4, gpu=8), pods=[served("n0")], name="eu"))
     assert here.held == 3
     for pods, held in ((3, 2), (1, 0)):
         here.review(change(deployment(pods=here.held + 1), deployment(pods=pods)))

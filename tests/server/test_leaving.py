@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.builders import bound, quota
-from tests.server.asking import change, creation, deployment, job, office, removal, suspended
-from tests.server.test_promises import GPUS, HASH, fleet, room_left, run_by, running, scaled, served
+from tests.server.asking import change, creation, deployment, job, office, owner_of, removal, suspended
+from tests.server.test_promises import GPUS, HASH, canary, fleet, room_left, run_by, running, scaled, served
 
-OTHER = {"app": "serve", "pod-template-hash": "8e0d5"}
+OTHER = {"app": "serve", "pod-template-hash": "8b6d5"}
 
 
 def test_what_is_replaced_on_a_full_cluster_takes_the_room_of_its_old_pods() -> None:
@@ -48,7 +48,7 @@ def test_a_read_that_still_shows_the_old_pods_releases_nothing() -> None:
 
 
 def test_pods_of_a_sibling_make_no_way() -> None:
-    here = office(fleet(2, *served(0, 1, track="canary")))
+    here = office(fleet(2, *canary(0, 1)))
     here.review(removal(deployment(pods=2)))
     assert here.review(creation(deployment(pods=2)), enforced=True).word == "refused"
 
@@ -169,7 +169,8 @@ def test_what_fits_nowhere_any_more_holds_nothing() -> None:
 
 
 def test_pods_of_one_look_and_two_sizes_each_leave_their_own_room() -> None:
-    small = [bound(on="n1", labels={"app": "serve", **HASH}, gpu=2)]
+    labels = {"app": "serve", **HASH}
+    small = [bound(on="n1", labels=labels, owner=owner_of(labels), gpu=2)]
     here = office(fleet(2, *served(0), *small))
     here.review(removal(deployment(pods=2)))
     assert here.review(creation(deployment(pods=3)), enforced=True).word == "refused"

@@ -24,6 +24,7 @@ from tests.server.asking import (
     deployment,
     job,
     office,
+    owner_of,
     removal,
     statefulset,
     template,
@@ -32,6 +33,7 @@ from tests.server.asking import (
 HASH = {"pod-template-hash": "7d9c4"}
 OF_A_JOB = {"controller-uid": "5", "batch.kubernetes.io/controller-uid": "5"}
 OF_A_SET = {"controller-revision-hash": "x", "apps.kubernetes.io/pod-index": "0"}
+CANARY = "ReplicaSet.apps/serve-canary-7d9c4"
 GPUS = "requests.nvidia.com/gpu"
 
 
@@ -41,12 +43,17 @@ def fleet(count: int, *pods: Bound, name: str = "east", **facts: Any) -> Cluster
 
 
 def running(labels: Mapping[str, str], *on: int) -> list[Bound]:
-    return [bound(on=f"n{number}", labels=labels, gpu=8) for number in on]
+    return [bound(on=f"n{number}", labels=labels, owner=owner_of(labels), gpu=8) for number in on]
 
 
 def served(*on: int, **more: str) -> list[Bound]:
     """Pods of the Deployment `serve`."""
     return running({"app": "serve", **HASH, **more}, *on)
+
+
+def canary(*on: int) -> list[Bound]:
+    """Pods of the Deployment `serve-canary`, which have the labels of `serve` and one more."""
+    return [replace(one, pods=replace(one.pods, owner=CANARY)) for one in served(*on, track="canary")]
 
 
 def run_by(name: str) -> dict[str, str]:
@@ -121,7 +128,7 @@ def test_a_part_that_was_let_in_leaves_the_rest_to_come() -> None:
     [
         (fleet(4), "refused", 0),  # none has come: all ten are wanted
         (fleet(4, *served(0, 1, 2)), "fits", 1),
-        (fleet(4, unbound=[Unbound(TEAM, tuple(sorted({"app": "serve", **HASH}.items())), 9)]), "fits", 1),
+        (fleet(4, unbound=[Unbound(TEAM, (), 9, owner_of({"app": "serve", **HASH}))]), "fits", 1),
         (replace(fleet(4), taken_at=NOON - timedelta(hours=1)), "fits-nowhere", 0),  # nobody knows
     ],
 )
@@ -233,14 +240,12 @@ def test_what_was_dispatched_elsewhere_grows_where_it_is() -> None:
 
 def test_what_has_no_pods_yet_may_go_anywhere() -> None:
     """Those of a sibling, which have its labels and one more, tie it to no cluster."""
-    canary = served(0, 1, track="canary")
-    here = office(fleet(2, *canary, name="full"), fleet(2, name="free"))
+    here = office(fleet(2, *canary(0, 1), name="full"), fleet(2, name="free"))
     assert here.review(change(deployment(pods=0), deployment(pods=2)), enforced=True).audit["cluster"] == "free"
 
 
 def test_pods_of_a_sibling_are_not_where_its_own_are() -> None:
-    canary = served(0, 1, track="canary")
-    here = office(fleet(2, *canary, name="full"), fleet(3, *served(0, 1), name="own"))
+    here = office(fleet(2, *canary(0, 1), name="full"), fleet(3, *served(0, 1), name="own"))
     assert here.review(change(deployment(pods=2), deployment(pods=3)), enforced=True).audit["cluster"] == "own"
     injected = office(fleet(2, *served(0, 1, mesh="yes"), name="full"), fleet(2, name="free"))
     assert scaled(injected, 2, 3) == "refused"
@@ -312,7 +317,7 @@ def test_what_runs_holds_nothing_when_somebody_creates_it_again(
 
 
 def test_pods_that_only_look_like_it_leave_a_new_object_its_room() -> None:
-    here = office(fleet(6, *served(0, 1, track="canary")))
+    here = office(fleet(6, *canary(0, 1)))
     here.review(creation(deployment(pods=2)))
     assert here.held == 2
 
@@ -341,7 +346,7 @@ def limited(used: int, *pods: Bound, created: int = 0, objects: int = 0) -> Clus
     """Six nodes and a quota of 4 pods' GPUs; `created`: pods of the Job `a` that are bound nowhere yet."""
     hard, counted = {GPUS: 32, "count/jobs.batch": 2}, {GPUS: used * 8, "count/jobs.batch": objects}
     labels = tuple(sorted(run_by("a").items()))
-    unbound = [Unbound(TEAM, labels, created)] if created else []
+    unbound = [Unbound(TEAM, labels, created, owner_of(run_by("a")))] if created else []
     return fleet(6, *pods, quotas=[quota(hard=hard, used=counted)], unbound=unbound)
 
 

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge
-from advisor.labels import MadeLabel
 from advisor.server.appeared import Appeared
+from advisor.server.likeness import Likeness, Look
 from advisor.server.reservations import Hold, Key, Reservations, charged, hold
 from tests.builders import GPU, NOON, TEAM, bound, cluster, nodes, placement, quota, shape
 
 LATER = NOON + timedelta(minutes=5)
 EMPTY = cluster(nodes=nodes(4, gpu=8))
-LABELS = {"app": "train"}
+OWNER = "Job.batch/train"
+"""What looks after all pods here, so that they are those of every hold, unless a test says otherwise."""
 
 
 def key(name: str = "train") -> Key:
@@ -32,20 +33,22 @@ def held(
     assignment: Mapping[str, Mapping[str, int]],
     *,
     name: str = "train",
-    labels: Mapping[str, str] | None = None,
     there: ClusterSnapshot = EMPTY,
     since: datetime = NOON,
     charges: tuple[Charge, ...] = (),
 ) -> Hold:
-    pods = {role: shape(gpu=1, labels=LABELS if labels is None else labels) for role in assignment}
-    return hold(key(name), there, placement(**assignment), pods, charges, since, LATER)
+    pods = {role: shape(gpu=1) for role in assignment}
+    return hold(key(name), there, placement(**assignment), pods, charges, since, LATER, looks(*assignment))
 
 
-def there(*pods: tuple[str, int], labels: Mapping[str, str] = LABELS, seconds: float = 10) -> ClusterSnapshot:
+def looks(*roles: str) -> Likeness:
+    return Likeness(OWNER, {role: Look((("role", role),), (), (), (OWNER,)) for role in roles})
+
+
+def there(*pods: tuple[str, int], owner: str = OWNER, seconds: float = 10, **labels: str) -> ClusterSnapshot:
     """The cluster `seconds` later, with so many pods per node."""
-    found = cluster(
-        nodes=nodes(4, gpu=8), pods=[bound(on=node, count=count, labels=labels, gpu=1) for node, count in pods]
-    )
+    on = [bound(on=node, count=count, labels=labels, owner=owner, gpu=1) for node, count in pods]
+    found = cluster(nodes=nodes(4, gpu=8), pods=on)
     return replace(found, taken_at=NOON + timedelta(seconds=seconds))
 
 
@@ -164,7 +167,7 @@ def test_pods_that_were_there_before_are_not_waited_for() -> None:
 
 
 def test_pods_on_their_way_out_are_no_arrival() -> None:
-    leaving = cluster(nodes=nodes(4, gpu=8), pods=[bound(on="n0", labels=LABELS, gpu=1, terminating=True)])
+    leaving = cluster(nodes=nodes(4, gpu=8), pods=[bound(on="n0", owner=OWNER, gpu=1, terminating=True)])
     leaving = replace(leaving, taken_at=NOON + timedelta(seconds=10))
     assert left(Reservations((held({"worker": {"n0": 1}}),)).seen(leaving)) == [1]
 
@@ -172,8 +175,8 @@ def test_pods_on_their_way_out_are_no_arrival() -> None:
 # -- what turns up in another cluster ---------------------------------------------------------------------------------
 
 
-def elsewhere(*pods: tuple[str, int], labels: Mapping[str, str] = LABELS, seconds: float = 10) -> ClusterSnapshot:
-    return replace(there(*pods, labels=labels, seconds=seconds), name="elsewhere")
+def elsewhere(*pods: tuple[str, int], seconds: float = 10) -> ClusterSnapshot:
+    return replace(there(*pods, seconds=seconds), name="elsewhere")
 
 
 def test_pods_that_turn_up_in_another_cluster_are_not_waited_for() -> None:
@@ -188,22 +191,10 @@ def test_pods_that_turn_up_in_another_cluster_are_not_waited_for() -> None:
 def test_pods_that_were_in_another_cluster_before_are_those_of_a_namesake() -> None:
     """And so are those that come there later."""
     before = {name: Appeared(one) for name, one in (("here", EMPTY), ("elsewhere", elsewhere(("n0", 1), seconds=0)))}
-    pods = {"worker": shape(gpu=1, labels=LABELS)}
-    one = hold(key(), EMPTY, placement(worker={"n0": 2}), pods, (), NOON, LATER, fleet=before)
+    pods = {"worker": shape(gpu=1)}
+    one = hold(key(), EMPTY, placement(worker={"n0": 2}), pods, (), NOON, LATER, looks("worker"), fleet=before)
     assert left(Reservations((one,)).seen(elsewhere(("n0", 5)))) == [2]
     assert left(Reservations((one,)).seen(there(("n0", 1)))) == [1]
-
-
-@pytest.mark.parametrize(
-    ("labels", "mine"),
-    [({"app": "train"}, True), ({"app": "ml", "job": "train"}, True), ({"app": "ml", "job": "train-2"}, False)],
-)
-def test_in_another_cluster_a_label_has_to_bear_its_name(labels: Mapping[str, str], mine: bool) -> None:
-    """Pods that are only alike may be those of anybody."""
-    common = {"app": labels["app"]}
-    assert (
-        left(Reservations((held({"worker": {"n0": 1}}, labels=common),)).seen(elsewhere(("n0", 1), labels=labels)))
-    ) == ([] if mine else [1])
 
 
 def test_who_is_promised_the_room_comes_first() -> None:
@@ -217,43 +208,14 @@ def test_who_is_promised_the_room_comes_first() -> None:
 # -- whose pods they are ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("template", "pod", "mine"),
-    [
-        ({"app": "train"}, {"app": "train"}, True),
-        ({"app": "train"}, {"app": "train", "job-name": "train"}, True),
-        ({"app": "train"}, {"app": "serve"}, False),
-        ({"app": "train"}, {}, False),
-        ({}, {"job-name": "train"}, True),
-        ({}, {"job-name": "train-head"}, True),
-        ({}, {"job-name": "other"}, False),
-        ({}, {}, False),
-    ],
-)
-def test_pods_are_known_by_their_labels(template: Mapping[str, str], pod: Mapping[str, str], mine: bool) -> None:
-    reservations = Reservations((held({"worker": {"n0": 1}}, labels=template),))
-    assert (left(reservations.seen(there(("n0", 1), labels=pod))) == []) == mine
+def test_pods_of_another_owner_are_somebody_elses() -> None:
+    reservations = Reservations((held({"worker": {"n0": 1}}),))
+    assert left(reservations.seen(there(("n0", 1), owner="Job.batch/train-2"))) == [1]
 
 
-@pytest.mark.parametrize(
-    ("pod", "mine"),
-    [
-        ({"job-name": "train-7", "uid": "5"}, True),
-        ({"job-name": "train-7"}, True),
-        ({"job-name": "other-7", "uid": "5"}, False),
-        ({"team": "train-7"}, False),
-    ],
-)
-def test_pods_of_children_are_known_by_names_that_begin_with_its_own(pod: Mapping[str, str], mine: bool) -> None:
-    made = (MadeLabel("job-name", of="workload"), MadeLabel("uid", of="workload"))
-    runs = {"worker": shape(gpu=1, fields={"made": made})}
-    one = hold(key(), EMPTY, placement(worker={"n0": 1}), runs, (), NOON, LATER)
-    assert (left(Reservations((one,)).seen(there(("n0", 1), labels=pod))) == []) == mine
-
-
-def test_a_label_may_name_the_role() -> None:
-    both = held({"leader": {"n0": 1}, "worker": {"n0": 1}}, labels={})
-    (one,) = Reservations((both,)).seen(there(("n0", 1), labels={"job-name": "train", "role": "worker"})).holds
+def test_roles_are_told_apart_by_what_a_pod_bears() -> None:
+    both = held({"leader": {"n0": 1}, "worker": {"n0": 1}})
+    (one,) = Reservations((both,)).seen(there(("n0", 1), role="worker")).holds
     assert one.placement == {"leader": {"n0": 1}}
 
 

@@ -12,7 +12,7 @@ from advisor.server.config import Strictness
 from advisor.server.store import Latest
 from advisor.verdict import CODES
 from tests.builders import TEAM, bound, cluster, node, nodes, noschedule, quota
-from tests.server.asking import Object, Office, change, creation, deployment, job, office, removal, trainjob
+from tests.server.asking import Object, Office, change, creation, deployment, job, office, owner_of, removal, trainjob
 
 
 def one_node(**facts: Any) -> Office:
@@ -218,7 +218,7 @@ def edited(obj: Object, **edits: Any) -> Object:
 def test_an_update_is_asked_about_as_far_as_it_adds_pods(old: Object, new: Object, word: str) -> None:
     """The old pods are there, on two of three nodes."""
     labels = {"app": "serve", "pod-template-hash": "7d9c4"}
-    there = [bound(on=f"n{number}", labels=labels, gpu=8) for number in (1, 2)]
+    there = [bound(on=f"n{number}", labels=labels, owner=owner_of(labels), gpu=8) for number in (1, 2)]
     here = office(cluster(nodes=nodes(3, gpu=8), pods=there, name="eu"))
     assert here.review(change(old, new)).word == word
 

@@ -16,10 +16,22 @@ from advisor.server.config import Strictness
 from advisor.server.request import Request, Resource
 from advisor.server.scaling import Find
 from tests.builders import TEAM, bound, cluster, nodes
-from tests.server.asking import CATALOG, Object, Office, body, change, creation, deployment, job, office, template
+from tests.server.asking import (
+    CATALOG,
+    Object,
+    Office,
+    body,
+    change,
+    creation,
+    deployment,
+    job,
+    office,
+    owner_of,
+    template,
+)
 from tests.server.doors import doors, post
 
-HASH = {"pod-template-hash": "7d9c4"}
+SERVED = {"app": "serve", "pod-template-hash": "7d9c4"}
 AUTOSCALER = {"username": "system:serviceaccount:kube-system:horizontal-pod-autoscaler"}
 
 
@@ -72,7 +84,7 @@ def answer(here: Office, content: Object, find: Find | None, mode: str = "advise
 def there(*pods: int, gpu: int = 8) -> Office:
     """Nodes of 8 GPUs, with so many pods of the object on each."""
     mine = [
-        bound(on=f"n{node}", count=count, labels={"app": "serve", **HASH}, gpu=gpu)
+        bound(on=f"n{node}", count=count, labels=SERVED, owner=owner_of(SERVED), gpu=gpu)
         for node, count in enumerate(pods)
         if count
     ]
