@@ -53,7 +53,9 @@ def pod(job: str, number: int, place: int) -> Object:
     }
     spec = deepcopy(SPEC)
     spec["containers"][0]["resources"]["requests"] = {"example.com/gpu": "4"}
-    metadata = {"name": f"{name}-0-{place}", "namespace": "research", "uid": f"pod-{place}", "labels": labels}
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid, "controller": True}
+    metadata: Object = {"name": f"{name}-0-{place}", "namespace": "research", "uid": f"pod-{place}", "labels": labels}
+    metadata["ownerReferences"] = [owner]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
 
 
@@ -84,6 +86,12 @@ def told(manifest: Object, found: Objects) -> list[str]:
 
 def test_pods_as_announced_differ_in_nothing() -> None:
     assert told(JOBS, made()) == []
+
+
+def test_an_owner_that_we_take_for_somebody_else_is_told() -> None:
+    found = made()
+    found[0]["metadata"]["ownerReferences"][0]["name"] = "llama-0"
+    assert told(JOBS, found) == ["owner Job.batch/llama-0: we take its pods for those of (), not of driver"]
 
 
 def worker(found: Objects) -> Any:
