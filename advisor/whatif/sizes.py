@@ -87,11 +87,13 @@ def _regrouped(group: GangGroup, role: str, old: int, count: int) -> GangGroup:
 
 
 def copies(workload: Workload, count: int) -> list[Workload]:
-    """`count` of it, named NAME-1, NAME-2, … As with real copies, labels that hold the name hold the new one."""
+    """`count` of it, named NAME-1, NAME-2, … As with real copies, labels that hold the name hold the new one.
+
+    Copies of workloads that share a gang object share one of their own: all the first copies one, all the second.
+    """
     if count == 1:
         return [workload]
-    names = [f"{workload.name}-{number}" for number in range(1, count + 1)]
-    return [workload.each(partial(_renamed, name=name)) for name in names]
+    return [workload.each(partial(_renamed, number=number)) for number in range(1, count + 1)]
 
 
 def has_role(workload: Workload, role: str) -> bool:
@@ -99,9 +101,11 @@ def has_role(workload: Workload, role: str) -> bool:
     return any(one.name == role for known in (workload, *workload.variants.values()) for one in known.roles)
 
 
-def _renamed(workload: Workload, name: str) -> Workload:
+def _renamed(workload: Workload, number: int) -> Workload:
+    name = f"{workload.name}-{number}"
     roles = (replace(role, template=_relabelled(role.template, workload.name, name)) for role in workload.roles)
-    return replace(workload, name=name, roles=tuple(roles))
+    gangs = (replace(gang, key=f"{gang.key} {number}") if gang.key else gang for gang in workload.gangs)
+    return replace(workload, name=name, roles=tuple(roles), gangs=tuple(gangs))
 
 
 def _relabelled(template: PodTemplate, old: str, new: str) -> PodTemplate:
