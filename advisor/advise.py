@@ -46,7 +46,9 @@ def _each(places: tuple[int, ...], answer: Answer, question: Question) -> Iterat
         return
     clusters = [verdict.cluster for verdict in answer.verdicts]
     own = [explain.shown(question.workloads[place], clusters) for place in places]
-    for place, workload, names in zip(places, own, company.titles(own), strict=True):
+    titles = {name: company.titles([question.workloads[place].on(name) for place in places]) for name in clusters}
+    for number, (place, workload) in enumerate(zip(places, own, strict=True)):
+        names = {cluster: each[number] for cluster, each in titles.items()}
         yield place, company.parted(answer, workload, names, [other for other in own if other is not workload])
 
 

@@ -131,10 +131,15 @@ def _claims(parts: Sequence[Workload]) -> Iterator[SharedClaim]:
     yield from found.values()
 
 
-def parted(answer: Answer, own: Workload, names: Mapping[str, str], company: Sequence[Workload]) -> Answer:
-    """The answer for all of them as that for one: its own pods, and the same cluster. `names`: as `titles` has them."""
-    back = {title: role for role, title in names.items()}
-    verdicts = tuple(_part(verdict, back) for verdict in answer.verdicts)
+def parted(
+    answer: Answer, own: Workload, names: Mapping[str, Mapping[str, str]], company: Sequence[Workload]
+) -> Answer:
+    """The answer for all of them as that for one: its own pods, and the same cluster.
+
+    `names`: for each cluster, its own roles as `titles` has them.
+    """
+    back = {cluster: {title: role for role, title in each.items()} for cluster, each in names.items()}
+    verdicts = tuple(_part(verdict, back[verdict.cluster]) for verdict in answer.verdicts)
     chosen = answer.choice.cluster if answer.choice else None
     choice = next((verdict for verdict in verdicts if verdict.cluster == chosen), None)
     return replace(answer, workload=own, verdicts=verdicts, choice=choice, company=tuple(company))

@@ -178,3 +178,14 @@ def test_emptying_the_nodes_would_help() -> None:
     answers = advise(question(named("a"), named("b"), busy)).answers
     assert [answer.verdicts[0].verdict for answer in answers] == [FULL, FULL]
     assert GPU in {reason.resource for answer in answers for reason in answer.verdicts[0].reasons}
+
+
+def test_what_one_of_them_is_in_a_cluster_is_answered_there() -> None:
+    """Its pods are called otherwise in one of the clusters."""
+    other = replace(named("a"), roles=(role("other", gpu=8),))
+    other = replace(other, gangs=(replace(other.gangs[0], roles=("other",)),))
+    first, _ = advise(
+        question(replace(named("a"), variants={"q": other}), named("b"), here("p", 2), here("q", 2))
+    ).answers
+    found = {verdict.cluster: verdict.placement and verdict.placement.size for verdict in first.verdicts}
+    assert found == {"p": {"pod": 1}, "q": {"other": 1}}

@@ -74,7 +74,7 @@ def _line(answer: Answer, verdict: Verdict) -> str:
     bare = f"{verdict.cluster} {state}: {verdict.why}"
     if verdict.largest is None or verdict.verdict in (UNKNOWN, NEVER):
         return bare
-    placed = f"{sum(verdict.largest.values())} of {answer.workload.pods} pods fit"
+    placed = f"{sum(verdict.largest.values())} of {answer.workload.on(verdict.cluster).pods} pods fit"
     whole = f"{verdict.cluster} {state}, {placed}: {verdict.why}"
     return whole if len(US + whole) <= SHORT else bare
 
