@@ -383,12 +383,13 @@ def _with_unique_names(found: Sequence[Role]) -> tuple[Role, ...]:
     if {name for role in found for name in role.made_after} - {*names}:
         raise InputError("pods wait for pods of which there is no role", path=("spec",), code="unreadable")
     given = {name: iter(unique) for name, unique in names.items()}
-    return tuple(
-        replace(
-            role, name=next(given[role.name]), made_after=tuple(new for old in role.made_after for new in names[old])
-        )
-        for role in found
-    )
+    return tuple(_called(next(given[role.name]), role, names) for role in found)
+
+
+def _called(name: str, role: Role, names: Mapping[str, Sequence[str]]) -> Role:
+    """A name that it shares with others means those others."""
+    others = [new for old in role.made_after for new in names[old] if new != name or len(names[old]) == 1]
+    return replace(role, name=name, made_after=tuple(others))
 
 
 def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:

@@ -200,3 +200,42 @@ def test_a_fault_has_its_place() -> None:
         read(JOB, NATIVE.replace("3", "three"))
     (fault,) = caught.value.faults
     assert fault.path == ("spec", "schedulingPolicy", "gang", "minCount")
+
+
+POD = "{spec: {containers: [{name: main, image: a}]}}"
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "spec", "after"),
+    [
+        (
+            "kubeflow.org/v2beta1",
+            "MPIJob",
+            "{launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs:"
+            f" {{Launcher: {{replicas: 1, template: {POD}}}, Worker: {{replicas: 2, template: {POD}}}}}}}",
+            {"Launcher": ("Worker",), "Worker": ()},
+        ),
+        (
+            "ray.io/v1",
+            "RayJob",
+            f"{{entrypoint: a, rayClusterSpec: {{headGroupSpec: {{rayStartParams: {{}}, template: {POD}}},"
+            f" workerGroupSpecs: [{{groupName: submitter, replicas: 2, rayStartParams: {{}}, template: {POD}}}]}}}}",
+            {
+                "head": (),
+                "worker/submitter": (),
+                "submitter/submitter": ("head", "worker/submitter"),
+            },
+        ),
+        (
+            "batch.volcano.sh/v1alpha1",
+            "Job",
+            f"{{tasks: [{{name: a, replicas: 1, template: {POD}}},"
+            f" {{name: b, replicas: 1, dependsOn: {{name: [a]}}, template: {POD}}}]}}",
+            {"a": (), "b": ("a",)},
+        ),
+    ],
+)
+def test_who_is_made_after_whom(api: str, kind: str, spec: str, after: dict[str, tuple[str, ...]]) -> None:
+    (found,) = read(f"{{apiVersion: {api}, kind: {kind}, metadata: {{name: it}}, spec: {spec}}}")
+    assert not found.faults
+    assert {role.name: role.made_after for role in found.roles} == after
