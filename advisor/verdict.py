@@ -5,7 +5,7 @@ Reasons carry codes and numbers; only `explain/sentences.py` turns them into Eng
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -64,6 +64,13 @@ CODES: Mapping[str, str] = {
 """Every reason code and what it means; `insufficient-<resource>` stands for one code per resource."""
 
 
+OF_THE_CLUSTER = frozenset(
+    {"resource-quota", "quota-must-specify", "limitrange", "invalid-template", "pod-security", "kind-not-served"}
+    | {"namespace-missing", "namespace-terminating", "runtimeclass-missing", "runtimeclass-conflict"}
+    | {"priorityclass-missing", "missing-reference", "refused-there", "pvc-missing", "pvc-in-use"}
+)
+"""Codes of reasons that no other node would mend."""
+
 NOTES: Mapping[str, str] = {
     "waiting-pods": "pending pods of the same or higher priority may take the room first",
     "other-scheduler": "another scheduler than kube-scheduler places the pods and may have rules of its own",
@@ -107,6 +114,11 @@ class Reason:
     enough: int | None = None
     total: int | None = None
     text: str = ""
+
+
+def hangs_on_nodes(reasons: Iterable[Reason]) -> bool:
+    """Might a cluster with other nodes take what this one turns down for ever?"""
+    return not any(one.lasting and one.code in OF_THE_CLUSTER for one in reasons)
 
 
 @dataclass(frozen=True, slots=True)
