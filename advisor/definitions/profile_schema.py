@@ -44,6 +44,7 @@ class RoleRule(_Model):
     owner        forms of what looks after its pods, `Kind.group/name` (`advisor/naming.py`): one or several; null where
                  the name is not known
     startsAfter  what its pods wait for, as text
+    madeAfter    roles whose pods must be scheduled, run or have ended before its pods are made; itself: one by one
     stage        [first, last] in which its pods are alive, counted from 0
     topology     [{key, unit, exclusive, path}], requests for co-location
 
@@ -63,6 +64,7 @@ class RoleRule(_Model):
     labels: Jq | None = None
     owner: Jq | None = None
     starts_after: Jq | None = None
+    made_after: Jq | None = None
     stage: Jq | None = None
     topology: Jq | None = None
 
@@ -147,12 +149,14 @@ class Rule(_Model):
 
 class Gang(_Model):
     """`groups`: [{count, members: {role: pods}}]. `minAvailable`: pods that must start at least, whichever they are.
+    `object`: what the controller makes of all pods, for a scheduler that waits for `minAvailable` of them; or null.
 
-    Both see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
+    All see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
     """
 
     groups: Jq | None = None
     min_available: Jq | None = None
+    object: Jq | None = None
 
 
 class Example(_Model):
