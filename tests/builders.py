@@ -473,13 +473,13 @@ def role(
     *,
     template: PodTemplate | None = None,
     minimum: int | None = None,
-    stage: tuple[int, int] = (0, 0),
+    stages: tuple[int, ...] = (0,),
     topology: Iterable[TopologyRequest] = (),
     **asked: Any,
 ) -> Role:
     """`replicas` pods of `template`, or of `pod(**asked)`. `minimum`: how many a start needs at least (all of them)."""
     least = replicas if minimum is None else minimum
-    return Role(name, replicas, template or pod(**asked), least, stage=stage, topology=tuple(topology))
+    return Role(name, replicas, template or pod(**asked), least, stages=stages, topology=tuple(topology))
 
 
 def gang(count: int = 1, **members: int) -> GangGroup:
@@ -540,7 +540,7 @@ def problem(
     free: Sequence[Sequence[int]],
     *,
     allowed: Sequence[Sequence[bool]] | None = None,
-    stages: Sequence[tuple[int, int]] | None = None,
+    stages: Sequence[tuple[int, ...]] | None = None,
     least: Sequence[int] | None = None,
     least_total: int = 0,
     apart: Iterable[Apart] = (),
@@ -555,7 +555,7 @@ def problem(
         need=np.array(need, dtype=np.int64).reshape(roles, width),
         free=np.array(free, dtype=np.int64).reshape(bins, width),
         allowed=np.ones((roles, bins), dtype=np.bool_) if allowed is None else np.array(allowed, dtype=np.bool_),
-        stages=tuple(stages or [(0, 0)] * roles),
+        stages=tuple(stages or [(0,)] * roles),
         fresh=np.ones(bins, dtype=np.bool_),
         slack=np.arange(bins, dtype=np.int64),
         apart=tuple(apart),

@@ -143,15 +143,15 @@ def _together(workload: Workload, gang: Gang, members: Sequence[Role], minimum: 
             replace(role, minimum=min(minimum, role.replicas)) if role.name == alone else role
             for role in workload.roles
         ),
-        groups=_grouped(workload, members),
+        groups=_grouped(workload, members, partly=bool(alone) and whole),
         min_available=min(minimum, pods) if whole and pods else workload.min_available,
         notes=(*workload.notes, Note("gang", said)),
     )
 
 
-def _grouped(workload: Workload, roles: Sequence[Role]) -> tuple[GangGroup, ...]:
+def _grouped(workload: Workload, roles: Sequence[Role], partly: bool) -> tuple[GangGroup, ...]:
     """The pods of a gang object are one group; what the kind would make of those roles alone no longer counts."""
     names = {role.name for role in roles}
     members = {role.name: role.replicas for role in roles if role.replicas}
     others = tuple(group for group in workload.groups if not {*group.members} <= names)
-    return (*others, GangGroup(1, members)) if members else workload.groups
+    return (*others, GangGroup(1, members, partly=partly)) if members else workload.groups

@@ -23,11 +23,15 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("rules", "must"): ("object", "path"),
     **{
         ("roles", field): _INSTANCE
-        for field in ("name", "replicas", "minimum", "maximum", "step", "labels", "startsAfter", "stage", "topology")
+        for field in (
+            *("name", "replicas", "minimum", "maximum", "step", "block"),
+            *("labels", "startsAfter", "stages", "topology"),
+        )
     },
     ("roles", "when"): ("id",),
     ("roles", "template"): (*_INSTANCE, "object", "role"),
     ("gang", "groups"): ("roles",),
+    ("gang", "order"): ("roles",),
     ("unmodelled",): ("written",),
     ("gang", "minAvailable"): ("roles",),
     ("claims",): ("roles",),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
-from advisor.assume import Stages, assume
+from advisor.assume import Alive, assume
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
 from advisor.labels import Labels
@@ -72,7 +72,7 @@ class Hold:
     counted: Mapping[str, int] = field(default_factory=dict)
     begun: bool = False
     strangers: frozenset[str] = frozenset()
-    stages: Stages = field(default_factory=dict)
+    stages: Alive = field(default_factory=dict)
     beyond: Mapping[str, int] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
     workload: Workload | None = None
@@ -110,7 +110,7 @@ def hold(
     charges: tuple[Charge, ...],
     since: datetime,
     until: datetime,
-    stages: Stages | None = None,
+    stages: Alive | None = None,
     fleet: Fleet | None = None,
     ended: datetime | None = None,
     likeness: Likeness | None = None,
