@@ -5,7 +5,7 @@ Reasons carry codes and numbers; only `explain/sentences.py` turns them into Eng
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -63,6 +63,13 @@ CODES: Mapping[str, str] = {
 """Every reason code and what it means; `insufficient-<resource>` stands for one code per resource."""
 
 
+OF_THE_CLUSTER = frozenset(
+    {"resource-quota", "quota-must-specify", "limitrange", "invalid-template", "pod-security", "kind-not-served"}
+    | {"namespace-missing", "namespace-terminating", "runtimeclass-missing", "runtimeclass-conflict"}
+    | {"priorityclass-missing", "missing-reference", "refused-there", "pvc-missing", "pvc-in-use"}
+)
+"""Codes of reasons that no other node would mend."""
+
 NOTES: Mapping[str, str] = {
     "waiting-pods": "pending pods of the same or higher priority may take the room first",
     "other-scheduler": "another scheduler than kube-scheduler places the pods and may have rules of its own",
@@ -108,6 +115,11 @@ class Reason:
     text: str = ""
 
 
+def hangs_on_nodes(reasons: Iterable[Reason]) -> bool:
+    """Might a cluster with other nodes take what this one turns down for ever?"""
+    return not any(one.lasting and one.code in OF_THE_CLUSTER for one in reasons)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change that would make the workload fit, re-solved and true.
@@ -144,8 +156,8 @@ class Verdict:
 
     placement  present for `fits` and `fits-reduced`
     free       free units of the accelerator asked for, on nodes that may take some role; None: none was asked for
-    largest    role → pods of the largest part of the gang that fits at once (whole groups, where it has several of them);
-               None where it was not worked out
+    largest    role → pods of the largest part of the gang that fits at once, in whole groups where it has several; None
+               where it was not worked out
     reasons    why not, the decisive one first; doubts: what keeps it from being sure
     why        the gist of it, in one line
     """

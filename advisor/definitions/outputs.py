@@ -94,6 +94,7 @@ _made = _record(
     },
 )
 
+SIZES = Form("a mapping of roles to numbers of pods", _map(_count))
 COUNT = Form(f"a whole number from 0 to {MOST_PODS}", _count)
 MAXIMUM = Form("a whole number, or null", _or_null(_count))
 NAME = Form("a name", lambda value: isinstance(value, str) and value != "")

@@ -179,7 +179,9 @@ class ProfileSpec(_Model):
     devices that the controller makes; `shared` of them, where they are not one for each pod.
     `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
     `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
-    times of their own.
+    times of their own. `waits`: the path of what keeps its pods away until it is changed, or null. `over`: has it run
+    to its end, so that no pod of it comes any more? `left`: role → pods that may still be alive beside those that have
+    run to their end, where these are fewer than all.
     """
 
     for_: For = Field(alias="for")
@@ -191,6 +193,9 @@ class ProfileSpec(_Model):
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
     scheduled: bool = False
+    waits: Jq | None = None
+    over: Jq | None = None
+    left: Jq | None = None
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None

@@ -111,7 +111,7 @@ def largest(verdict: Verdict, workload: Workload) -> str:
         return "all"
     if verdict.largest is None or workload.is_open:
         return "-"
-    return f"{sum(verdict.largest.values())} of {workload.pods}"
+    return f"{sum(verdict.largest.values())} of {workload.on(verdict.cluster).pods}"
 
 
 def _largest_by_role(verdict: Verdict, workload: Workload) -> str:
@@ -119,7 +119,7 @@ def _largest_by_role(verdict: Verdict, workload: Workload) -> str:
         return "all"
     if verdict.largest is None:
         return "-"
-    replicas = {role.name: role.replicas for role in workload.roles}
+    replicas = {role.name: role.replicas for role in workload.on(verdict.cluster).roles}
     return ", ".join(f"{count} of {replicas[role]} {role}" for role, count in verdict.largest.items()) or "-"
 
 

@@ -94,3 +94,12 @@ def jobset_order:
          value: [if $set.startupPolicy.startupPolicyOrder == "InOrder" then $set.replicatedJobs[:.key][].name
                  else (.value.dependsOn // [])[].name end | {(.): null}]})
   | from_entries;
+
+# The pods of the jobs that have not succeeded: those that have are not run again. The input is the JobSet.
+def jobset_left:
+  (.status.replicatedJobsStatus // [] | map({key: .name, value: (.succeeded // 0)}) | from_entries) as $done
+  | [.spec.replicatedJobs[]
+     | {key: .name,
+        value: (([.replicas - ($done[.name] // 0), 0] | max)
+                * ([.template.spec.parallelism, .template.spec.completions] | map(select(. != null)) | min))}]
+  | from_entries;
