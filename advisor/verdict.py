@@ -55,6 +55,7 @@ CODES: Mapping[str, str] = {
     "priorityclass-missing": "the PriorityClass does not exist",
     "missing-reference": "an object that the pods depend on was not found",
     "refused-there": "with the objects that the cluster has, the manifest is not valid there",
+    "gang-too-small": "a gang object waits for more pods than can be there at once",
     "unsupported": "a field is in use that no rule here evaluates",
     "unreadable": "a fact that the answer needs could not be read",
     "solver-limit": "the search for a packing stopped at its limit",
@@ -178,12 +179,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All verdicts for one workload, ranked, and the cluster chosen (None: none may be)."""
+    """All verdicts for one workload, ranked, and the cluster chosen (None: none may be).
+
+    `company`: others that share a gang object with it. Verdicts are about all of them, numbers of pods about it.
+    """
 
     workload: Workload
     verdicts: tuple[Verdict, ...]
     choice: Verdict | None
     accelerator: str = ""
+    company: tuple[Workload, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ def _of_role(stated: Mapping[str, Any], role: Role) -> Iterator[Difference]:
         found["block"] = role.block
     if "startsAfter" in stated:
         found["startsAfter"] = role.starts_after
+    if "madeAfter" in stated:
+        found["madeAfter"] = list(role.made_after)
     expected.update((key, value) for key, value in stated.items() if key != "requests")
     for key in dict.fromkeys((*found, *expected)):
         if key not in found:

@@ -126,6 +126,7 @@ UNMODELLED = Form(
     _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),
 )
 REQUIRES = Form("a list of API groups", _or_null(_list(_text)))
+NAMES = Form("a list of names of roles", _or_null(_list(_text)))
 CLAIMS = Form(
     "a list of {name, spec, shared}",
     _or_null(_list(_record({"name": _text, "spec": _is(dict)}, {"shared": _or_null(_count)}))),

@@ -43,6 +43,7 @@ class RoleRule(_Model):
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
     startsAfter  what its pods wait for, as text
+    madeAfter    roles whose pods must be scheduled, run or have ended before its pods are made; itself: one by one
     stages       those at which its pods are alive; else [0]
     topology     [{key, unit, exclusive, path}], requests for co-location
 
@@ -62,6 +63,7 @@ class RoleRule(_Model):
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
+    made_after: Jq | None = None
     stages: Jq | None = None
     topology: Jq | None = None
 
@@ -146,6 +148,7 @@ class Rule(_Model):
 
 class Gang(_Model):
     """`groups`: [{count, members: {role: pods}}]. `minAvailable`: pods that must start at least, whichever they are.
+    `object`: what the controller makes of all pods, for a scheduler that waits for `minAvailable` of them; or null.
 
     `order`: role → [{role: pods}], what its pods wait for: of each mapping one, with null for all of a role's pods.
     All see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
@@ -154,6 +157,7 @@ class Gang(_Model):
     groups: Jq | None = None
     order: Jq | None = None
     min_available: Jq | None = None
+    object: Jq | None = None
 
 
 class Example(_Model):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from advisor.quantity import canonical
 from advisor.render.totals import per_pod
-from advisor.workload import GangGroup, Workload
+from advisor.workload import GangGroup, Workload, waves
 
 Tree = dict[str, Any]
 LONGEST = 63
@@ -41,19 +42,57 @@ class Format:
 
 
 def gangs(workload: Workload) -> list[Gang]:
-    """Every gang of the workload, in order; none where its pods start one by one."""
-    sole = workload.groups[0] if len(workload.groups) == 1 and workload.groups[0].count == 1 else None
-    found = []
-    for place, group in enumerate(workload.groups):
-        base = workload.name.rstrip("-.")
-        template = base if len(workload.groups) == 1 else f"{base}-{place}"
-        for index in range(group.count):
-            name = template if group.count == 1 else f"{template}-{index}"
-            minimum = _pods(group)
-            if group is sole and workload.min_available:
-                minimum = min(minimum, workload.min_available)
-            found.append(Gang(_label(name), group.members, minimum, _label(template)))
-    return found
+    """Every gang of the workload, in order; none where its pods start one by one.
+
+    Pods that are made only after others run are a gang of their own: in one gang, both would wait for each other. Those
+    that are made one by one are in none, and neither are those that have a gang object already.
+    """
+    parts = [
+        (_template(workload, place, part, len(parts) > 1), part)
+        for place, group in enumerate(workload.groups)
+        if (parts := _waves(workload, group))
+        for part in parts
+    ]
+    spare = _spare(workload, [part for _, part in parts])
+    found = [
+        Gang(_label(name), part.members, max(1, _pods(part) - spare), _label(template))
+        for template, part in parts
+        for name in ([template] if part.count == 1 else [f"{template}-{index}" for index in range(part.count)])
+    ]
+    return [gang for gang in found if not {*gang.members} & _named_otherwise(workload, gang.name)]
+
+
+def _waves(workload: Workload, group: GangGroup) -> list[GangGroup]:
+    """The group's pods that a gang object can still hold together, by the order in which they are made."""
+    when = waves(workload.roles)
+    left_out = {role.name for role in workload.roles if role.one_by_one} | {*taken(workload)}
+    found: dict[int, dict[str, int]] = {}
+    for name, pods in group.members.items():
+        if name not in left_out:
+            found.setdefault(when[name], {})[name] = pods
+    return [GangGroup(group.count, members) for _, members in sorted(found.items())]
+
+
+def taken(workload: Workload) -> dict[str, str]:
+    """Roles whose pods have a gang object, and its title."""
+    return {role: gang.title for gang in workload.gangs if gang.given for role in gang.roles}
+
+
+def _named_otherwise(workload: Workload, name: str) -> set[str]:
+    """Roles whose pods name a gang object of another name, which nobody has seen."""
+    return {role for gang in workload.gangs if not gang.given and gang.name != name for role in gang.roles}
+
+
+def _template(workload: Workload, place: int, part: GangGroup, several: bool) -> str:
+    base = _owner(workload) if len(workload.groups) == 1 else f"{_owner(workload)}-{place}"
+    return "-".join([base, *part.members]) if several else base
+
+
+def _spare(workload: Workload, parts: Sequence[GangGroup]) -> int:
+    """How many pods a start can do without, where the workload says so and is one gang."""
+    if len(workload.groups) > 1 or not workload.min_available or any(part.count > 1 for part in parts):
+        return 0
+    return max(0, sum(map(_pods, parts)) - workload.min_available)
 
 
 def _pods(group: GangGroup) -> int:
@@ -61,8 +100,12 @@ def _pods(group: GangGroup) -> int:
 
 
 def _label(name: str) -> str:
-    """As a DNS label; names of objects may hold dots and be longer."""
-    return re.sub(r"[^a-z0-9-]", "-", name.lower())[:LONGEST].strip("-")
+    """As a DNS label; names of objects may hold dots and be longer, and what is cut off may be all that differs."""
+    label = re.sub(r"[^a-z0-9-]", "-", name.lower()).strip("-")
+    if len(label) <= LONGEST:
+        return label
+    digest = blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{label[: LONGEST - len(digest) - 1].rstrip('-')}-{digest}"
 
 
 def _object(workload: Workload, version: str, kind: str, name: str, spec: Tree) -> Tree:

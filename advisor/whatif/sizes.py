@@ -91,12 +91,11 @@ def copies(workload: Workload, count: int) -> list[Workload]:
     """`count` of it, named NAME-1, NAME-2, …
 
     They differ in nothing else than their names, and in the labels that controllers make of these: what the manifest
-    writes itself stays as it is.
+    writes itself stays as it is. Where workloads share a gang object, so do all the first copies, and all the second.
     """
     if count == 1:
         return [workload]
-    names = [f"{workload.name}-{number}" for number in range(1, count + 1)]
-    return [workload.each(partial(_renamed, name=name)) for name in names]
+    return [workload.each(partial(_renamed, number=number)) for number in range(1, count + 1)]
 
 
 def has_role(workload: Workload, role: str) -> bool:
@@ -104,9 +103,11 @@ def has_role(workload: Workload, role: str) -> bool:
     return any(one.name == role for known in (workload, *workload.variants.values()) for one in known.roles)
 
 
-def _renamed(workload: Workload, name: str) -> Workload:
+def _renamed(workload: Workload, number: int) -> Workload:
+    name = f"{workload.name}-{number}"
     roles = (replace(role, template=_relabelled(role.template, workload.name, name)) for role in workload.roles)
-    return replace(workload, name=name, roles=tuple(roles))
+    gangs = (replace(gang, key=f"{gang.key} {number}") if gang.key else gang for gang in workload.gangs)
+    return replace(workload, name=name, roles=tuple(roles), gangs=tuple(gangs))
 
 
 def _relabelled(template: PodTemplate, old: str, new: str) -> PodTemplate:

@@ -41,6 +41,12 @@ def jobset_labels($id; $pods):
      + if .spec.coordinator then {"jobset.sigs.k8s.io/coordinator": jobset_coordinator} else {} end)
     | resizes($of; "part");
 
+# The replicated jobs that come before `$id`; the input is the JobSet.
+def jobset_before($id):
+  .spec as $s | [.spec.replicatedJobs[].name] as $names | ($names | index($id)) as $n
+  | if $s.startupPolicy.startupPolicyOrder == "InOrder" then $names[:$n][-1:]
+    else [$s.replicatedJobs[$n].dependsOn // [] | .[].name] end;
+
 # What the jobs of `$id` wait for, as text; the input is the JobSet.
 def jobset_after($id):
   .spec as $s | [.spec.replicatedJobs[].name] as $names | ($names | index($id)) as $n
