@@ -19,11 +19,24 @@ FORMAT = "podgroup"
 def written(workloads: Sequence[tuple[Workload, str]], output: Output) -> str:
     """The objects for each workload, for the scheduler beside it."""
     documents: list[str] = []
+    made: dict[tuple[str, str, str, str], Workload] = {}
     for workload, scheduler in workloads:
-        documents += map(files.dump, podgroup.objects(workload, scheduler))
+        for one in podgroup.objects(workload, scheduler):
+            _name(one, workload, made)
+            documents.append(files.dump(one))
         for text in _said(workload, scheduler):
             terminal.note(f"{workload.title}{text}", no_color=output.no_color)
     return "---\n".join(documents)
+
+
+def _name(made: podgroup.Tree, workload: Workload, others: dict[tuple[str, str, str, str], Workload]) -> None:
+    """Raises InputError where another workload's object has this name: one would overwrite the other."""
+    metadata = made["metadata"]
+    key = (made["apiVersion"], made["kind"], metadata["namespace"], metadata["name"])
+    other = others.setdefault(key, workload)
+    if other is not workload:
+        told = f"{other.title} and {workload.title} would both have {made['kind']} {metadata['name']}"
+        raise InputError(told, hint="rename one of them")
 
 
 def _said(workload: Workload, scheduler: str) -> Iterator[str]:
@@ -32,6 +45,8 @@ def _said(workload: Workload, scheduler: str) -> Iterator[str]:
     if found:
         yield f": its pods join by their {podgroup.FORMATS[scheduler].joins}"
     names = [role for gang in found for role in gang.members]
+    if together := podgroup.interchangeable(workload, scheduler):
+        yield f": {' and '.join(together)} count together: {scheduler} may start it without some pod that it needs"
     several = ", ".join(sorted({role for role in names if names.count(role) > 1}))
     if several:
         yield f": {several} are in several gangs, and a template names one only: what makes the pods has to name theirs"

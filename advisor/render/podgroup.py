@@ -34,11 +34,15 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one scheduler is told. `versions` are the apiVersions of its object, the preferred one first."""
+    """How one scheduler is told. `versions` are the apiVersions of its object, the preferred one first.
+
+    `by_role`: it can be told how many pods of each role, and not only how many in all.
+    """
 
     versions: tuple[str, ...]
     write: Callable[[Workload, Sequence[Gang], str], Iterator[Tree]]
     joins: str
+    by_role: bool = False
 
 
 def gangs(workload: Workload) -> list[Gang]:
@@ -100,12 +104,30 @@ def _pods(group: GangGroup) -> int:
 
 
 def _label(name: str) -> str:
-    """As a DNS label; names of objects may hold dots and be longer, and what is cut off may be all that differs."""
+    """As a DNS label; names may hold dots and be longer, and what is replaced or cut off may be all that differs."""
     label = re.sub(r"[^a-z0-9-]", "-", name.lower()).strip("-")
-    if len(label) <= LONGEST:
+    if label == name.lower() and len(label) <= LONGEST:
         return label
+    return _marked(label, name)
+
+
+def _marked(label: str, name: str) -> str:
     digest = blake2b(name.encode(), digest_size=4).hexdigest()
     return f"{label[: LONGEST - len(digest) - 1].rstrip('-')}-{digest}"
+
+
+def interchangeable(workload: Workload, scheduler: str) -> list[str]:
+    """Roles of which a gang counts fewer pods than there are, so that those of one may stand for those of another."""
+    found = [gang for gang in gangs(workload) if len(gang.members) > 1]
+    if FORMATS[scheduler].by_role and all(map(_is_whole, found)):
+        return []
+    pods = {role.name: role.replicas for role in workload.roles}
+    counted = {name: sum(gang.members.get(name, 0) for gang in found) for gang in found for name in gang.members}
+    return list(counted) if any(pods[name] > number for name, number in counted.items()) else []
+
+
+def _is_whole(gang: Gang) -> bool:
+    return gang.minimum == sum(gang.members.values())
 
 
 def _object(workload: Workload, version: str, kind: str, name: str, spec: Tree) -> Tree:
@@ -138,17 +160,24 @@ def _policy(gang: Gang) -> Tree:
 def _kai(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
     """A sub-group per role, all of them needed; where fewer pods may start than there are, only their number."""
     for gang in found:
-        whole = gang.minimum == sum(gang.members.values()) and len(gang.members) > 1
-        parts = [{"name": _label(role), "minMember": count} for role, count in gang.members.items()]
+        whole = _is_whole(gang) and len(gang.members) > 1
+        parts = [{"name": name, "minMember": count} for name, count in _parts(gang.members).items()]
         spec = {"minSubGroup": len(parts), "subGroups": parts} if whole else {"minMember": gang.minimum}
         yield _object(workload, version, "PodGroup", gang.name, spec)
+
+
+def _parts(members: Mapping[str, int]) -> dict[str, int]:
+    """Names of sub-groups, and their pods; roles may differ by case alone."""
+    names = {role: _label(role) for role in members}
+    if len({*names.values()}) < len(names):
+        names = {role: _marked(label, role) for role, label in names.items()}
+    return {names[role]: count for role, count in members.items()}
 
 
 def _counted(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
     """A number of pods, and what all of them ask for where all must start."""
     for gang in found:
-        whole = gang.minimum == sum(gang.members.values())
-        least = {"minResources": _resources(workload, gang)} if whole else {}
+        least = {"minResources": _resources(workload, gang)} if _is_whole(gang) else {}
         yield _object(workload, version, "PodGroup", gang.name, {"minMember": gang.minimum, **least})
 
 
@@ -165,6 +194,7 @@ FORMATS: Mapping[str, Format] = {
         ("scheduling.run.ai/v2alpha2",),
         _kai,
         "annotation pod-group-name and, for sub-groups, label kai.scheduler/subgroup-name",
+        by_role=True,
     ),
     "volcano": Format(("scheduling.volcano.sh/v1beta1",), _counted, "annotation scheduling.k8s.io/group-name"),
     "scheduler-plugins": Format(("scheduling.x-k8s.io/v1alpha1",), _counted, "label scheduling.x-k8s.io/pod-group"),

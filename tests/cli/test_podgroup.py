@@ -85,6 +85,14 @@ def test_which_pods_are_in_no_gang_is_said(run: Run, folder: Path) -> None:
     assert "the pods of pod have a gang already, PodGroup default/mine" in ran.err
 
 
+def test_no_gang_overwrites_another(run: Run, folder: Path) -> None:
+    fleet.write(folder / "set.yaml", fleet.jobset("llama"))
+    fleet.write(folder / "job.yaml", fleet.job("llama", pods=2))
+    ran = run("describe", "set.yaml", "job.yaml", "-o", "podgroup", "--for", "kai")
+    assert (ran.code, ran.out) == (2, "")
+    assert "JobSet default/llama and Job default/llama would both have PodGroup llama" in ran.err
+
+
 def test_place_writes_it_for_the_chosen_cluster(run: Run, four: list[str]) -> None:
     ran = run("train.yaml", *four, "-o", "podgroup", "--for", "volcano")
     (group,) = yaml.safe_load_all(ran.out)

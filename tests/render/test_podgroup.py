@@ -113,6 +113,27 @@ def test_pods_get_no_second_gang(given: bool, name: str, left: list[str]) -> Non
     assert [*specs(asked, "kai")] == left
 
 
+def test_what_is_replaced_in_a_name_still_tells_gangs_apart() -> None:
+    names = {name for one in ("r.v1", "r-v1") for name in specs(replace(served(gang(leader=1)), name=one), "volcano")}
+    assert len(names) == 2 and "r-v1" in names
+
+
+@pytest.mark.parametrize("roles", [("GPU_a", "gpu-a"), ("GPU-a", "gpu-a")])
+def test_parts_have_names_of_their_own(roles: tuple[str, str]) -> None:
+    asked = workload(*(role(name, 1) for name in roles), groups=[gang(**dict.fromkeys(roles, 1))])
+    (spec,) = specs(asked, "kai").values()
+    assert len({part["name"] for part in spec["subGroups"]}) == 2
+
+
+@pytest.mark.parametrize(("scheduler", "known"), [("kai", False), ("kubernetes", True), ("volcano", True)])
+@pytest.mark.parametrize("pods", [1, 3])
+def test_a_number_does_not_tell_roles_apart(scheduler: str, known: bool, pods: int) -> None:
+    """One head and one worker of three: two workers are as many."""
+    asked = workload(role("head", 1), role("worker", pods), groups=[gang(head=1, worker=1)])
+    expected = ["head", "worker"] if known and pods > 1 else []
+    assert podgroup.interchangeable(asked, scheduler) == expected
+
+
 def test_what_is_cut_off_a_name_still_tells_gangs_apart() -> None:
     asked = replace(served(gang(2, leader=1)), name="a" * 63)
     first, second = specs(asked, "volcano")
