@@ -16,13 +16,13 @@ from advisor.cluster import ClusterSnapshot, Column, PodSet, PortUse, Quota
 from advisor.diagnosis import Charge, PodShape
 from advisor.resources import PODS
 from advisor.verdict import Placement
-from advisor.workload import Stage
+from advisor.workload import Stages
 
 Pods = Mapping[str, Mapping[str, int]]
 """Role → node → pods."""
 
-Stages = Mapping[str, Stage]
-"""Role → first and last stage in which its pods are alive; a role that is left out is alive in the first."""
+Alive = Mapping[str, Stages]
+"""Role → the stages at which its pods are alive; a role that is left out is alive at stage 0."""
 
 
 def assume(
@@ -30,7 +30,7 @@ def assume(
     placement: Placement,
     shapes: Mapping[str, PodShape],
     charges: Sequence[Charge] = (),
-    stages: Stages | None = None,
+    stages: Alive | None = None,
     counted: Mapping[str, int] | None = None,
     bound: Pods | None = None,
 ) -> ClusterSnapshot:
@@ -81,14 +81,11 @@ def _rows(cluster: ClusterSnapshot) -> dict[str, int]:
     return {name: row for row, name in enumerate(cluster.nodes.names)}
 
 
-def _waves(placed: Pods, stages: Stages) -> list[Pods]:
+def _waves(placed: Pods, stages: Alive) -> list[Pods]:
     """The pods of each stage."""
-    alive = {role: stages.get(role, (0, 0)) for role in placed}
-    last = max((end for _, end in alive.values()), default=0)
-    return [
-        {role: nodes for role, nodes in placed.items() if alive[role][0] <= stage <= alive[role][1]}
-        for stage in range(last + 1)
-    ]
+    alive = {role: stages.get(role, (0,)) for role in placed}
+    numbers = sorted({stage for each in alive.values() for stage in each}) or [0]
+    return [{role: nodes for role, nodes in placed.items() if stage in alive[role]} for stage in numbers]
 
 
 def _requested(

@@ -13,7 +13,7 @@ from typing import Any
 
 from advisor.labels import MadeLabel
 from advisor.verdict import FITS, Answer, Reason, Verdict
-from advisor.workload import GangGroup, GangObject, Role, SharedClaim, Workload
+from advisor.workload import GangGroup, GangObject, Role, SharedClaim, Wait, Workload
 
 
 def companies(workloads: Sequence[Workload]) -> list[tuple[int, ...]]:
@@ -47,6 +47,7 @@ def _one(parts: Sequence[Workload]) -> Workload:
         definition=replace(first.definition, child_kinds=tuple(sorted(kinds))),
         roles=tuple(_staged(parts, roles)),
         groups=(GangGroup(1, {role.name: role.minimum for role in roles if role.minimum}),),
+        order=tuple(_order(parts)),
         gangs=(),
         min_available=_least(parts),
         shared_claims=tuple(_claims(parts)),
@@ -112,11 +113,17 @@ def _staged(parts: Sequence[Workload], roles: Sequence[Role]) -> Iterator[Role]:
     """The stages of one object say nothing of another: beside the only one that has some, all others stay; of several
     that have some, nothing is known to make room for anything else.
     """
-    last = [max((role.stage[1] for role in part.roles), default=0) for part in parts]
-    several = sum(map(bool, last)) > 1
-    own = [stage for stage, part in zip(last, parts, strict=True) for _ in part.roles]
-    for role, staged in zip(roles, own, strict=True):
-        yield role if staged and not several else replace(role, stage=(0, 0 if several else max(last)))
+    staged = [part for part in parts if part.in_turn]
+    every = sorted({stage for role in staged[0].roles for stage in role.stages}) if len(staged) == 1 else [0]
+    own = [part for part in parts for _ in part.roles]
+    for role, part in zip(roles, own, strict=True):
+        yield role if staged == [part] else replace(role, stages=tuple(every))
+
+
+def _order(parts: Sequence[Workload]) -> Iterator[Wait]:
+    for part, names in zip(parts, titles(parts), strict=True):
+        for wait in part.order:
+            yield Wait(names[wait.role], {names[role]: pods for role, pods in wait.one_of.items()})
 
 
 def _claims(parts: Sequence[Workload]) -> Iterator[SharedClaim]:

@@ -57,36 +57,41 @@ def _refused(trial: Trial, verdict: Verdict) -> Verdict:
     nothing = {found.role.name: 0 for found in trial.diagnosis.roles}
     if trial.cluster.gap("limitranges") and {reason.code for reason in refusals} <= CURED_BY_LIMITRANGE:
         return replace(verdict, doubts=(*verdict.doubts, *refusals), largest=nothing)
-    changes = _changes(trial, verdict, nothing)
+    changes = _changes(trial, verdict)
     return replace(verdict, verdict=NEVER, reasons=explain.reasons(trial.case()), largest=nothing, changes=changes)
 
 
 def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
     """The whole gang does not fit as things were read: perhaps a doubt hides room, perhaps a smaller size fits."""
-    largest = _largest(trial)
     doubts = _doubts_that_hide_room(trial)
     if doubts:
-        return replace(verdict, doubts=doubts, largest=largest)
+        return replace(verdict, doubts=doubts, largest=_largest(trial))
     reasons = explain.reasons(trial.case())
     smaller = model.reduced(trial.problem, trial.search) if _elastic(trial) else None
     if smaller and smaller.complete:
         kind = UNKNOWN if verdict.doubts else REDUCED
         placement = None if verdict.doubts else trial.placement(smaller)
-        return replace(verdict, verdict=kind, placement=placement, largest=largest, reasons=reasons)
+        return replace(verdict, verdict=kind, placement=placement, largest=trial.sizes(smaller), reasons=reasons)
     kind = FULL if _would_fit_emptied(trial) else NEVER
-    changes = _changes(trial, verdict, largest or {})
-    return replace(verdict, verdict=kind, largest=largest, reasons=reasons, changes=changes)
+    changes = _changes(trial, verdict)
+    return replace(verdict, verdict=kind, largest=_largest(trial), reasons=reasons, changes=changes)
 
 
 def _largest(trial: Trial) -> dict[str, int] | None:
     """None where the search for it ended at its limit."""
-    outcome = model.largest(trial.problem, trial.search)
+    outcome = model.whole_part(trial.problem, trial.search) if trial.problem.has_parts else trial.most
     return None if outcome.placed is None else trial.sizes(outcome)
 
 
-def _changes(trial: Trial, verdict: Verdict, largest: dict[str, int]) -> tuple[Change, ...]:
-    """While there are doubts no change is suggested: with it the answer would still not be a yes."""
-    return explain.changes(trial.case(), largest) if trial.question.thorough and not verdict.doubts else ()
+def _changes(trial: Trial, verdict: Verdict) -> tuple[Change, ...]:
+    """While there are doubts no change is suggested: with it the answer would still not be a yes.
+
+    What is missing is counted in pods, whether or not those that fit are whole groups.
+    """
+    if verdict.doubts or not trial.question.thorough:
+        return ()
+    placed = {} if trial.diagnosis.refusals else trial.sizes(trial.most)
+    return explain.changes(trial.case(), placed)
 
 
 def _elastic(trial: Trial) -> bool:

@@ -43,10 +43,23 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`count` equal groups of members[r] pods; a smaller size keeps whole groups, at least one."""
+    """`count` equal groups of members[r] pods, which may have up to most[r]; a smaller size keeps whole groups.
+
+    One of them at least, unless they are `further` ones: those come with groups of the first kind, each with its share.
+    """
 
     count: int
     members: tuple[int, ...]
+    most: tuple[int, ...]
+    further: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A smaller size has pods of `role` only beside so many of one of the others: (role, pods)."""
+
+    role: int
+    one_of: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +67,9 @@ class Problem:
     """Put wanted[r] pods of every role r into bins.
 
     need     R×K, what one pod takes            free     B×K, what a bin has, ≥ 0
-    allowed  R×B, may role r use bin b          stages   R pairs: first and last stage in which r is alive
+    allowed  R×B, may role r use bin b          stages   R sets: the stages at which r is alive
     least    R, a smaller answer needs at least these; least_total: and this many pods in all
+    blocks   R, the pods of a smaller answer come in multiples of these (empty: one by one)
     fresh    B, bins that are still whole; using one costs more than using a broken one
     slack    B, orders equal bins: the less slack, the sooner it is used
     """
@@ -64,7 +78,7 @@ class Problem:
     need: Ints
     free: Ints
     allowed: Flags
-    stages: tuple[tuple[int, int], ...]
+    stages: tuple[tuple[int, ...], ...]
     fresh: Flags
     slack: Ints
     apart: tuple[Apart, ...] = ()
@@ -72,6 +86,8 @@ class Problem:
     least: tuple[int, ...] = ()
     least_total: int = 0
     groups: tuple[Group, ...] = ()
+    blocks: tuple[int, ...] = ()
+    waits: tuple[After, ...] = ()
 
     @property
     def roles(self) -> range:
@@ -82,21 +98,28 @@ class Problem:
         return int(self.free.shape[0])
 
     @property
+    def has_parts(self) -> bool:
+        """Do pods of a part of the gang come in groups or blocks, or some of them only with others?"""
+        several = sum(group.count for group in self.groups) > 1
+        return several or bool(self.waits) or max(self.blocks, default=1) > 1
+
+    @property
     def fingerprint(self) -> bytes:
         """Equal for equal problems only: the answer to one is the answer to the other."""
         arrays = [self.need, self.free, self.allowed, self.fresh, self.slack, *(rule.domain for rule in self.apart)]
         shapes = [array.shape for array in arrays]
         pairs = [sorted(rule.pairs) for rule in self.apart]
-        rest = (self.wanted, self.stages, self.budgets, self.least, self.least_total, self.groups)
-        digest = blake2b(repr((shapes, pairs, rest)).encode())
+        rest = (self.wanted, self.stages, self.budgets, self.least, self.least_total)
+        sizes = (self.groups, self.blocks, self.waits)
+        digest = blake2b(repr((shapes, pairs, rest, sizes)).encode())
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         return digest.digest()
 
     def alive(self) -> list[tuple[int, ...]]:
         """The roles alive at each stage, each distinct set once, supersets only."""
-        last = max((end for _, end in self.stages), default=0)
-        sets = {tuple(r for r in self.roles if self.stages[r][0] <= s <= self.stages[r][1]) for s in range(last + 1)}
+        numbers = {stage for alive in self.stages for stage in alive}
+        sets = {tuple(r for r in self.roles if stage in self.stages[r]) for stage in numbers} or {()}
         return sorted(one for one in sets if not any(set(one) < set(other) for other in sets))
 
 

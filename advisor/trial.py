@@ -15,7 +15,7 @@ from advisor.problem import Outcome, Problem
 from advisor.question import Question
 from advisor.surgery import with_copies
 from advisor.verdict import ANY_ORDER, THIS_ASSIGNMENT, Placement, Verdict
-from advisor.workload import Stage, Workload
+from advisor.workload import Stages, Workload
 
 BLINDLY_USED = frozenset(
     {"shared-gpu", "gpu-sharing-limit", "gpu-reconfiguring", "hami-split", "admission-toleration"}
@@ -73,6 +73,11 @@ class Trial:
             self.outcomes[known] = model.place(problem, self.search)
         return self.outcomes[known]
 
+    @cached_property
+    def most(self) -> Outcome:
+        """The most of its pods that fit at once."""
+        return model.largest(self.problem, self.search)
+
     def fits(self, world: World) -> bool:
         """Surely room for all in that world, found in short time: what is suggested was tried, not all is tried."""
         problem = self.problem_in(world)
@@ -124,8 +129,8 @@ class Trial:
         return {found.role.name: found.shape for found in self.diagnosis.roles}
 
     @property
-    def stages(self) -> dict[str, Stage]:
-        return {found.role.name: found.role.stage for found in self.diagnosis.roles}
+    def stages(self) -> dict[str, Stages]:
+        return {found.role.name: found.role.stages for found in self.diagnosis.roles}
 
     def assumed(self, verdict: Verdict, cluster: ClusterSnapshot | None = None) -> ClusterSnapshot:
         """The cluster once this workload's pods are on it; `cluster`: another snapshot of the same one."""

@@ -157,7 +157,8 @@ class Verdict:
 
     placement  present for `fits` and `fits-reduced`
     free       free units of the accelerator asked for, on nodes that may take some role; None: none was asked for
-    largest    role → pods of the largest part of the gang that fits at once; None where it was not worked out
+    largest    role → pods of the largest part of the gang that fits at once, in whole groups where it has several; None
+               where it was not worked out
     reasons    why not, the decisive one first; doubts: what keeps it from being sure
     why        the gist of it, in one line
     """

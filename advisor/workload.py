@@ -14,8 +14,9 @@ from advisor.labels import ANYWHERE, HostPort, Labels, MadeLabel, NodeSelector, 
 from advisor.quantity import Amounts
 from advisor.resources import Init, may_be_pod_level, pod_sum
 
-Stage = tuple[int, int]
-"""First and last stage (inclusive) in which a role's pods are alive; stages follow one another."""
+Stages = tuple[int, ...]
+"""The stages at which a role's pods are alive. A stage is a set of roles that may be there at once; roles without a
+stage in common never are, since the pods of one have ended before those of the other are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +166,10 @@ class Role:
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
     scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
-    multiples of `step`; 0: by itself their number never changes. `made_after`: roles whose pods must be scheduled, run
-    or have ended before its own are even made; the role itself: they are made one by one. `owners` are
-    forms of what looks after its pods (`naming.py`), as far as that is known.
+    multiples of `step`; 0: by itself their number never changes. They run in `block`s, all of a block or none.
+    `made_after`: roles whose pods must be scheduled, run or have ended before its own are even made; the role itself:
+    they are made one by one. `owners` are forms of what looks after its pods (`naming.py`), as far
+    as that is known.
     """
 
     name: str
@@ -179,9 +181,10 @@ class Role:
     instance: str = ""
     starts_after: str = ""
     injected: bool = False
-    stage: Stage = (0, 0)
+    stages: Stages = (0,)
     topology: tuple[TopologyRequest, ...] = ()
     step: int = 1
+    block: int = 1
     made_after: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
 
@@ -202,10 +205,26 @@ def waves(roles: Sequence[Role]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class GangGroup:
-    """`count` groups, each needing its `members` (role name → pods) at once."""
+    """`count` groups, each needing its `members` (role name → pods) at once.
+
+    `most`: up to so many pods of a role belong to each of them, where that is more. `further`: the workload starts
+    without them; they follow groups of the first kind, each of which has its share of them. `partly`: the workload's
+    `min_available` of them are enough, whichever they are.
+    """
 
     count: int
     members: Mapping[str, int]
+    most: Mapping[str, int] = field(default_factory=dict)
+    further: bool = False
+    partly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The pods of `role` do nothing before so many of one of the others are there: role → pods, None for all."""
+
+    role: str
+    one_of: Mapping[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,10 +395,9 @@ class Workload:
     `generated`: the name is only the beginning of the one that the API server will give. `references`: all other
     objects that its pods depend on; `missing`: what was not found of them. `variants`: what it is in clusters, by their
     names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
-    times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
-    counted it.
-    `requires`: API groups without which its controller makes no pods. `gangs`: gang objects of its pods. `parts`: it is
-    several objects that go together, and these are they.
+    times of a schedule. `order`: which of its pods wait for others. `there`: the object itself is in the cluster, only
+    these pods are not, so that quotas have counted it. `requires`: API groups without which its controller makes none.
+    `gangs`: gang objects of its pods. `parts`: it is several objects that go together, and these are they.
     """
 
     api_version: str
@@ -390,6 +408,7 @@ class Workload:
     definition: Definition
     roles: tuple[Role, ...] = ()
     groups: tuple[GangGroup, ...] = ()
+    order: tuple[Wait, ...] = ()
     gangs: tuple[GangObject, ...] = ()
     min_available: int | None = None
     shared_claims: tuple[SharedClaim, ...] = ()
@@ -437,6 +456,11 @@ class Workload:
     @property
     def api_group(self) -> str:
         return self.api_version.rpartition("/")[0]
+
+    @property
+    def in_turn(self) -> bool:
+        """Are there pods that come only when others have ended?"""
+        return len({stage for role in self.roles for stage in role.stages}) > 1
 
     @property
     def pods(self) -> int:

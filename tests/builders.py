@@ -478,7 +478,7 @@ def role(
     *,
     template: PodTemplate | None = None,
     minimum: int | None = None,
-    stage: tuple[int, int] = (0, 0),
+    stages: tuple[int, ...] = (0,),
     topology: Iterable[TopologyRequest] = (),
     made_after: Iterable[str] = (),
     **asked: Any,
@@ -486,7 +486,7 @@ def role(
     """`replicas` pods of `template`, or of `pod(**asked)`. `minimum`: how many a start needs at least (all of them)."""
     least = replicas if minimum is None else minimum
     own = template or pod(**asked)
-    return Role(name, replicas, own, least, stage=stage, topology=tuple(topology), made_after=tuple(made_after))
+    return Role(name, replicas, own, least, stages=stages, topology=tuple(topology), made_after=tuple(made_after))
 
 
 def gang(count: int = 1, **members: int) -> GangGroup:
@@ -547,7 +547,7 @@ def problem(
     free: Sequence[Sequence[int]],
     *,
     allowed: Sequence[Sequence[bool]] | None = None,
-    stages: Sequence[tuple[int, int]] | None = None,
+    stages: Sequence[tuple[int, ...]] | None = None,
     least: Sequence[int] | None = None,
     least_total: int = 0,
     apart: Iterable[Apart] = (),
@@ -562,7 +562,7 @@ def problem(
         need=np.array(need, dtype=np.int64).reshape(roles, width),
         free=np.array(free, dtype=np.int64).reshape(bins, width),
         allowed=np.ones((roles, bins), dtype=np.bool_) if allowed is None else np.array(allowed, dtype=np.bool_),
-        stages=tuple(stages or [(0, 0)] * roles),
+        stages=tuple(stages or [(0,)] * roles),
         fresh=np.ones(bins, dtype=np.bool_),
         slack=np.arange(bins, dtype=np.int64),
         apart=tuple(apart),

@@ -157,16 +157,16 @@ class TestAsOne:
 
     @pytest.mark.parametrize(
         ("stages", "found"),
-        [(((0, 0), (1, 1)), [(0, 0), (1, 1), (0, 1)]), (((0, 0), (0, 0)), [(0, 0), (0, 0), (0, 0)])],
+        [(((0,), (1,)), [(0,), (1,), (0, 1)]), (((0,), (0,)), [(0,), (0,), (0,)])],
     )
     def test_pods_of_others_stay_while_one_goes_through_its_stages(self, stages: Any, found: Any) -> None:
-        staged = workload(*(role(name, stage=stage) for name, stage in zip("xy", stages, strict=True)), name="a")
+        staged = workload(*(role(name, stages=stage) for name, stage in zip("xy", stages, strict=True)), name="a")
         staged = replace(staged, gangs=(GangObject("pg", "it", "pg", ("y",), 1),))
-        assert [one.stage for one in company.joined([staged, named("b")]).roles] == found
+        assert [one.stages for one in company.joined([staged, named("b")]).roles] == found
 
     def test_two_that_have_stages_make_no_room_for_each_other(self) -> None:
-        staged = workload(role("x"), role("y", stage=(1, 1)), gangs=named("a").gangs)
-        assert {one.stage for one in company.joined([staged, staged]).roles} == {(0, 0)}
+        staged = workload(role("x"), role("y", stages=(1,)), gangs=named("a").gangs)
+        assert {one.stages for one in company.joined([staged, staged]).roles} == {(0,)}
 
     def test_one_alone_stays_what_it_is(self) -> None:
         asked = named("a")

@@ -92,7 +92,7 @@ class TestOneClusterManyNames:
 class TestStages:
     """Roles that follow one another hold their room one after the other, also against the next workload."""
 
-    first = workload(role("a", gpu=8), role("b", gpu=8, stage=(1, 1)), name="first")
+    first = workload(role("a", gpu=8), role("b", gpu=8, stages=(1,)), name="first")
 
     def test_a_node_bears_the_most_of_any_stage(self) -> None:
         found = advise(question(self.first, job("next", gpu=8), cluster(nodes(1, gpu=16))))

@@ -57,7 +57,7 @@ def is_complete(workload: Workload, pods: Sequence[Pod]) -> bool:
 
 def waits(role: Role) -> bool:
     """Is it made only after others run or have ended?"""
-    return bool(role.starts_after) or role.stage[0] > 0
+    return bool(role.starts_after) or 0 not in role.stages
 
 
 def differences(workload: Workload, pods: Sequence[Pod]) -> Iterator[Difference]:

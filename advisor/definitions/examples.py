@@ -107,8 +107,10 @@ def _of_role(stated: Mapping[str, Any], role: Role) -> Iterator[Difference]:
     amounts = in_base_units(role.template.effective())
     found: dict[str, Any] = {"replicas": role.replicas, "minimum": role.minimum, "maximum": role.maximum}
     expected: dict[str, Any] = {"minimum": stated.get("replicas"), "maximum": None, "replicas": None}
-    if "stage" in stated:
-        found["stage"] = list(role.stage)
+    if "stages" in stated:
+        found["stages"] = list(role.stages)
+    if "block" in stated:
+        found["block"] = role.block
     if "startsAfter" in stated:
         found["startsAfter"] = role.starts_after
     if "madeAfter" in stated:
@@ -134,14 +136,14 @@ def _of_requests(stated: Mapping[str, Any], found: Mapping[str, int]) -> Iterato
 
 
 def _of_gang(stated: tuple[Mapping[str, Any], ...], workload: Workload) -> Iterator[Difference]:
-    expected = [_group(one.get("count"), one.get("members") or {}) for one in stated]
-    found = [_group(group.count, group.members) for group in workload.groups]
+    expected = [_group(one.get("count"), one.get("members") or {}, one.get("further")) for one in stated]
+    found = [_group(group.count, group.members, group.further) for group in workload.groups]
     if expected != found:
         yield Difference("gang", "; ".join(expected) or None, "; ".join(found) or None)
 
 
-def _group(count: Any, members: Mapping[str, Any]) -> str:
-    return f"{count} × ({', '.join(f'{pods} {role}' for role, pods in members.items())})"
+def _group(count: Any, members: Mapping[str, Any], further: Any) -> str:
+    return f"{'further ' if further else ''}{count} × ({', '.join(f'{pods} {role}' for role, pods in members.items())})"
 
 
 def _shown(value: Any) -> str | None:

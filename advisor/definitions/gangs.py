@@ -165,15 +165,19 @@ def _together(workload: Workload, gang: Gang, members: Sequence[Role], pods: int
             replace(role, minimum=max(floor, min(role.minimum, 1))) if role.name == alone else role
             for role in workload.roles
         ),
-        groups=_grouped(workload, members),
+        groups=_grouped(workload, members, bool(alone) and whole),
         min_available=(floor or None) if whole and own else workload.min_available,
         notes=(*workload.notes, Note("gang", said)),
     )
 
 
-def _grouped(workload: Workload, roles: Sequence[Role]) -> tuple[GangGroup, ...]:
-    """The pods of a gang object are one group; what the kind would make of those roles alone no longer counts."""
+def _grouped(workload: Workload, roles: Sequence[Role], alike: bool) -> tuple[GangGroup, ...]:
+    """The pods of a gang object are one group; what the kind would make of those roles alone no longer counts.
+
+    Its minimum may be any of them where they are `alike` and the kind does not group them.
+    """
+    partly = alike and sum(group.count for group in workload.groups) < 2
     names = {role.name for role in roles}
     members = {role.name: role.replicas for role in roles if role.replicas}
     others = tuple(group for group in workload.groups if not {*group.members} <= names)
-    return (*others, GangGroup(1, members)) if members else workload.groups
+    return (*others, GangGroup(1, members, partly=partly)) if members else workload.groups

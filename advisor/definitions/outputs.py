@@ -83,10 +83,6 @@ def _record(required: Mapping[str, Test], others: Mapping[str, Test] | None = No
     return test
 
 
-def _stage(value: Any) -> bool:
-    return _list(_count)(value) and len(value) == 2 and value[0] <= value[1]
-
-
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
@@ -113,7 +109,7 @@ MAXIMUM = Form("a whole number, or null", _or_null(_count))
 NAME = Form("a name", lambda value: isinstance(value, str) and value != "")
 TEXT = Form("text, or null", _or_null(_text))
 FLAG = Form("true or false", _or_null(_flag))
-STAGE = Form("[first, last] of whole numbers", _stage)
+STAGES = Form("a list of one whole number or more", lambda value: _list(_count)(value) and len(value) > 0)
 OBJECT = Form("an object", _is(dict))
 LABELS = Form(
     f"a mapping of keys to text, or to what is known of the value (of: {', '.join(_BEARERS)})",
@@ -125,9 +121,16 @@ TOPOLOGY = Form(
     _or_null(_list(_record({"key": _text, "unit": _text, "exclusive": _flag, "path": _text}))),
 )
 GROUPS = Form(
-    "a list of {count, members: {role: pods}}",
-    _or_null(_list(_record({"count": _count, "members": _map(_count)}))),
+    "a list of {count, members: {role: pods}, most: {role: pods}, further, partly}",
+    _or_null(
+        _list(
+            _record(
+                {"count": _count, "members": _map(_count)}, {"most": _map(_count), "further": _flag, "partly": _flag}
+            )
+        )
+    ),
 )
+ORDER = Form("a mapping of roles to lists of {role: pods or null}", _or_null(_map(_list(_map(_or_null(_count))))))
 UNMODELLED = Form(
     "a list of {path, text, restricts, needs, resource}",
     _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),

@@ -7,7 +7,7 @@ default applied and every pod or container added leaves a note.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path as FilePath
@@ -23,7 +23,7 @@ from advisor.definitions.scalers import Scaler
 from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError, Path, at, dotted
 from advisor.files import Document
-from advisor.workload import GangGroup, GangObject, Note, PodTemplate, Role, TopologyRequest, Unmodelled
+from advisor.workload import GangGroup, GangObject, Note, PodTemplate, Role, TopologyRequest, Unmodelled, Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,8 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         least,
         each(outputs.MAXIMUM, rule.maximum, None),
         each(outputs.COUNT, rule.step, 0 if rule.added and rule.replicas is None else 1),
-        each(outputs.STAGE, rule.stage, [0, 0]),
+        each(outputs.COUNT, rule.block, 1),
+        each(outputs.STAGES, rule.stages, [0]),
         each(outputs.TOPOLOGY, rule.topology, []),
         each(outputs.TEXT, rule.starts_after, ""),
         each(outputs.NAMES, rule.made_after, []),
@@ -299,7 +300,7 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         _templates(rule, instances, names, given, context),
         strict=True,
     )
-    for instance, name, pods, floor, most, step, stage, topology, after, first, owner, template in columns:
+    for instance, name, pods, floor, most, step, block, stages, topology, after, first, owner, template in columns:
         role = Role(
             name=name,
             replicas=pods,
@@ -307,13 +308,14 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
             minimum=min(pods, floor),
             maximum=most if most is None else max(most, min(pods, floor)),
             step=step,
+            block=max(block, 1),
             component=instance.component,
             instance=instance.id,
             starts_after=after or "",
             made_after=tuple(first or ()),
             owners=tuple(owner) if isinstance(owner, list) else (owner,) if owner else (),
             injected=bool(rule.added),
-            stage=(stage[0], stage[1]),
+            stages=tuple(sorted({*stages})),
             topology=tuple(TopologyRequest(**request) for request in topology or []),
         )
         yield role, list(_bounds(name, floor, pods, most))
@@ -397,12 +399,25 @@ def _called(name: str, role: Role, names: Mapping[str, Sequence[str]]) -> Role:
 def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
     """Pods that must start together, as the profile says; roles without pods are left out."""
     stated = context.value(outputs.GROUPS, context.profile.spec.gang.groups, [], roles=_counts(found)) or []
-    made = [GangGroup(one["count"], one["members"]) for one in stated]
-    strangers = {name for group in made for name in group.members} - {role.name for role in found}
-    if strangers:
-        raise InputError(f"a gang needs {', '.join(sorted(strangers))}, of which there is no role", code="unreadable")
+    made = [GangGroup(**one) for one in stated]
+    _must_be_there({name for group in made for name in (*group.members, *group.most)}, found)
     kept = (replace(group, members={name: n for name, n in group.members.items() if n}) for group in made)
     return tuple(group for group in kept if group.count and group.members)
+
+
+def order(context: Context, found: Sequence[Role]) -> tuple[Wait, ...]:
+    """Which roles wait for others, as the profile says."""
+    stated = context.value(outputs.ORDER, context.profile.spec.gang.order, {}, roles=_counts(found)) or {}
+    made = tuple(Wait(role, one_of) for role, each in stated.items() for one_of in each if one_of)
+    _must_be_there({name for wait in made for name in (wait.role, *wait.one_of)}, found)
+    return made
+
+
+def _must_be_there(names: Collection[str], found: Sequence[Role]) -> None:
+    """Raises InputError."""
+    strangers = {*names} - {role.name for role in found}
+    if strangers:
+        raise InputError(f"a gang needs {', '.join(sorted(strangers))}, of which there is no role", code="unreadable")
 
 
 def claims(context: Context, found: Sequence[Role]) -> list[Mapping[str, Any]]:

@@ -23,12 +23,13 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("rules", "must"): ("object", "path"),
     **{
         ("roles", field): _INSTANCE
-        for field in ("name", "replicas", "minimum", "maximum", "step", "labels", "stage", "topology")
+        for field in ("name", "replicas", "minimum", "maximum", "step", "block", "labels", "stages", "topology")
     },
     **{("roles", field): _INSTANCE for field in ("startsAfter", "madeAfter", "owner")},
     ("roles", "when"): ("id",),
     ("roles", "template"): (*_INSTANCE, "object", "role"),
     ("gang", "groups"): ("roles",),
+    ("gang", "order"): ("roles",),
     ("unmodelled",): ("written",),
     ("gang", "minAvailable"): ("roles",),
     ("gang", "object"): ("roles",),

@@ -38,6 +38,7 @@ class RoleRule(_Model):
     minimum      pods that a start needs at least; else all
     maximum      pods up to which an autoscaler may go; else none is stated
     step         its pods come in multiples of this number; 0: by itself their number never changes; else 1
+    block        so many of its pods run or none of them; else 1
     template     the pod as the controller submits it, from the pod as extracted (an added role: from the object)
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
@@ -45,7 +46,7 @@ class RoleRule(_Model):
                  the name is not known
     startsAfter  what its pods wait for, as text
     madeAfter    roles whose pods must be scheduled, run or have ended before its pods are made; itself: one by one
-    stage        [first, last] in which its pods are alive, counted from 0
+    stages       those at which its pods are alive; else [0]
     topology     [{key, unit, exclusive, path}], requests for co-location
 
     Expressions see the prepared object; `$id` is the instance, `$scale` its {replicas, minimum, maximum}. `template`
@@ -60,12 +61,13 @@ class RoleRule(_Model):
     minimum: Jq | None = None
     maximum: Jq | None = None
     step: Jq | None = None
+    block: Jq | None = None
     template: Jq | None = None
     labels: Jq | None = None
     owner: Jq | None = None
     starts_after: Jq | None = None
     made_after: Jq | None = None
-    stage: Jq | None = None
+    stages: Jq | None = None
     topology: Jq | None = None
 
     @model_validator(mode="after")
@@ -151,10 +153,12 @@ class Gang(_Model):
     """`groups`: [{count, members: {role: pods}}]. `minAvailable`: pods that must start at least, whichever they are.
     `object`: what the controller makes of all pods, for a scheduler that waits for `minAvailable` of them; or null.
 
+    `order`: role → [{role: pods}], what its pods wait for: of each mapping one, with null for all of a role's pods.
     All see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
     """
 
     groups: Jq | None = None
+    order: Jq | None = None
     min_available: Jq | None = None
     object: Jq | None = None
 

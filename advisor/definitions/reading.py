@@ -297,6 +297,7 @@ def _with_roles(workload: Workload, document: Document, written: Context, found:
         workload,
         roles=made.roles,
         groups=profile.groups(context, made.roles),
+        order=profile.order(context, made.roles),
         gangs=profile.made_gang(context, made.roles, least),
         min_available=least,
         notes=(*workload.notes, *scaled, *notes, *of_roles, *said),

@@ -100,11 +100,7 @@ def shortfalls(diagnosis: Diagnosis) -> Iterator[Reason]:
 
 def _busiest(charge: Charge, diagnosis: Diagnosis, sizes: Mapping[str, int]) -> Mapping[str, int]:
     """The sizes of the roles alive at the stage at which the charge is highest."""
-    last = max((fit.role.stage[1] for fit in diagnosis.roles), default=0)
-    stages = [
-        {fit.role.name: sizes[fit.role.name] for fit in diagnosis.roles if fit.role.stage[0] <= s <= fit.role.stage[1]}
-        for s in range(last + 1)
-    ]
+    stages = [{fit.role.name: sizes[fit.role.name] for fit in stage} for stage in _stages(diagnosis.roles)]
     return max(stages, key=charge.of, default={})
 
 
@@ -223,8 +219,8 @@ def _in_total(case: Case, resource: str) -> tuple[list[RoleFit], Mask, int, int]
 
 
 def _stages(fits: Sequence[RoleFit]) -> list[list[RoleFit]]:
-    last = max((fit.role.stage[1] for fit in fits), default=0)
-    return [[fit for fit in fits if fit.role.stage[0] <= s <= fit.role.stage[1]] for s in range(last + 1)]
+    numbers = sorted({stage for fit in fits for stage in fit.role.stages})
+    return [[fit for fit in fits if stage in fit.role.stages] for stage in numbers]
 
 
 def _fragmented(case: Case) -> Reason:

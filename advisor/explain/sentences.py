@@ -53,26 +53,26 @@ PLAIN: Mapping[str, str] = {
 
 def tell(answer: Answer) -> Answer:
     """The same answer with every text filled in."""
-    verdicts = tuple(_told(verdict) for verdict in answer.verdicts)
+    verdicts = tuple(_told(verdict, answer.workload.on(verdict.cluster).in_turn) for verdict in answer.verdicts)
     chosen = answer.choice.cluster if answer.choice else None
     return replace(answer, verdicts=verdicts, choice=next((v for v in verdicts if v.cluster == chosen), None))
 
 
-def _told(verdict: Verdict) -> Verdict:
+def _told(verdict: Verdict, in_turn: bool) -> Verdict:
     told = replace(
         verdict,
-        reasons=tuple(replace(one, text=reason(one)) for one in verdict.reasons),
+        reasons=tuple(replace(one, text=reason(one, in_turn)) for one in verdict.reasons),
         doubts=tuple(replace(one, text=_doubt(one, verdict.gaps)) for one in verdict.doubts),
         changes=tuple(replace(one, text=change(one)) for one in verdict.changes),
         notes=tuple(replace(one, text=note(one)) for one in verdict.notes),
     )
-    return replace(told, why=_why(told))
+    return replace(told, why=_why(told, in_turn))
 
 
-def _why(verdict: Verdict) -> str:
+def _why(verdict: Verdict, in_turn: bool) -> str:
     match verdict.verdict:
         case "fits":
-            return _how(verdict)
+            return _how(verdict, in_turn)
         case "fits-reduced":
             return f"{_size(verdict.placement.size) if verdict.placement else ''} fit; {verdict.reasons[0].text}"
         case "unknown":
@@ -80,20 +80,21 @@ def _why(verdict: Verdict) -> str:
     return verdict.reasons[0].text if verdict.reasons else ""
 
 
-def _how(verdict: Verdict) -> str:
+def _how(verdict: Verdict, in_turn: bool) -> str:
     if verdict.placement is None:
         return ""
     nodes = len({node for there in verdict.placement.assignment.values() for node in there})
     order = "in any order" if verdict.placement.assurance == ANY_ORDER else "with this assignment"
-    return f"on {plural(nodes, 'node')}, {order}" if nodes else "asks for no pods"
+    turns = "in turn and " if in_turn else ""
+    return f"on {plural(nodes, 'node')}, {turns}{order}" if nodes else "asks for no pods"
 
 
 def _size(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {role}" for role, count in sizes.items())
 
 
-def reason(one: Reason) -> str:
-    """A reason as a clause that can stand alone."""
+def reason(one: Reason, in_turn: bool = False) -> str:
+    """A reason as a clause that can stand alone. `in_turn`: not all pods are there at once."""
     if one.code == "host-port":
         taken = f"taken on {plural(one.nodes, 'node')}" if one.nodes else "for one pod a node"
         return f"host port {one.subject}: {taken}" if one.nodes else "pods with a host port need a node each"
@@ -102,7 +103,7 @@ def reason(one: Reason) -> str:
     if one.code == "fragmentation":
         return _fragmentation(one)
     if one.code.startswith("insufficient-"):
-        return _insufficient(one)
+        return _insufficient(one, in_turn)
     if one.code == "node-name" and one.enough == 0:
         return f"the template names node {one.subject}, which is not there"
     if one.code == "node-affinity" and one.enough == 0:
@@ -129,11 +130,12 @@ def _fragmentation(one: Reason) -> str:
     return f"{total} {_noun(one.resource)} free in all, but {enough} the {needs} that one {one.role} pod needs"
 
 
-def _insufficient(one: Reason) -> str:
+def _insufficient(one: Reason, in_turn: bool) -> str:
     needs, has = _amounts(one.resource, one.needs, one.has)
     noun = _noun(one.resource)
     if one.total is not None:
-        return f"{has} {noun} free on {plural(one.nodes, 'usable node')}, {needs} needed in all"
+        together = "at once" if in_turn else "in all"
+        return f"{has} {noun} free on {plural(one.nodes, 'usable node')}, {needs} needed {together}"
     if one.enough == 0:
         return f"no usable node is large enough: one {one.role} pod needs {needs} {noun}, the largest has {has}"
     most = f"at most {has} free" if one.has else "none free"

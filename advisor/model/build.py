@@ -6,7 +6,7 @@ The same builder serves the verdict and every "what would change that": a `World
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from advisor.diagnosis import (
     World,
 )
 from advisor.labels import HOSTNAME
-from advisor.problem import Apart, Budget, Flags, Group, Ints, Problem
-from advisor.workload import Workload
+from advisor.problem import After, Apart, Budget, Flags, Group, Ints, Problem
+from advisor.workload import GangGroup, Wait, Workload
 
 
 def build(
@@ -42,14 +42,16 @@ def build(
         need=_need(diagnosis, resources),
         free=free,
         allowed=_allowed(diagnosis, world, rows, len(nodes)),
-        stages=tuple(fit.role.stage for fit in diagnosis.roles),
+        stages=tuple(fit.role.stages for fit in diagnosis.roles),
         fresh=_fresh(nodes, accelerators, rows),
         slack=_slack(nodes, accelerators, rows, world),
         apart=tuple(_apart(diagnosis.apart, names, nodes, rows, world)),
         budgets=tuple(_budget(charge, names, world) for charge in diagnosis.charges if _counts(charge, world)),
         least=tuple(min(fit.role.minimum, wanted[fit.role.name]) for fit in diagnosis.roles),
         least_total=workload.min_available or 0,
-        groups=tuple(Group(g.count, tuple(g.members.get(n, 0) for n in names)) for g in workload.groups),
+        groups=tuple(_group(group, names) for group in workload.groups if not group.partly),
+        blocks=tuple(fit.role.block for fit in diagnosis.roles),
+        waits=tuple(_waits(workload.order, wanted, names)),
     )
 
 
@@ -59,7 +61,9 @@ def together(diagnoses: Sequence[Diagnosis], nodes: Nodes) -> Problem | None:
     Quotas are left out: they ask how many pods there are, not in which order they come.
     """
     fits = [fit for diagnosis in diagnoses for fit in diagnosis.roles]
-    tied = any(fit.shape.affinity or fit.shape.anti_affinity or fit.shape.ports or fit.role.stage[1] for fit in fits)
+    tied = any(
+        fit.shape.affinity or fit.shape.anti_affinity or fit.shape.ports or fit.role.stages != (0,) for fit in fits
+    )
     if tied or any(diagnosis.apart for diagnosis in diagnoses):
         return None
     now = {name: column for diagnosis in diagnoses for name, column in diagnosis.supply.now.items()}
@@ -70,10 +74,25 @@ def together(diagnoses: Sequence[Diagnosis], nodes: Nodes) -> Problem | None:
         need=np.array(need, dtype=np.int64).reshape(len(fits), len(resources)),
         free=np.stack([now[name] for name in resources], axis=1),
         allowed=np.stack([fit.allowed(len(nodes)) for fit in fits]),
-        stages=((0, 0),) * len(fits),
+        stages=((0,),) * len(fits),
         fresh=np.zeros(len(nodes), dtype=np.bool_),
         slack=np.arange(len(nodes), dtype=np.int64),
     )
+
+
+def _group(group: GangGroup, names: list[str]) -> Group:
+    members = tuple(group.members.get(name, 0) for name in names)
+    most = tuple(max(pods, group.most.get(name, 0)) for name, pods in zip(names, members, strict=True))
+    return Group(group.count, members, most, group.further)
+
+
+def _waits(order: Sequence[Wait], wanted: Mapping[str, int], names: list[str]) -> Iterator[After]:
+    """Roles that are not among these pods are there already, and with them what waits for them alone."""
+    for wait in order:
+        if wait.role in wanted and {*wait.one_of} <= {*wanted}:
+            most = {name: wanted[name] if pods is None else pods for name, pods in wait.one_of.items()}
+            one_of = tuple((names.index(name), min(pods, wanted[name])) for name, pods in most.items())
+            yield After(names.index(wait.role), one_of)
 
 
 def _rows(nodes: Nodes, world: World) -> Ints:

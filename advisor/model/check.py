@@ -30,8 +30,8 @@ def faults(problem: Problem, placed: Assignment, sizes: Sequence[int]) -> Iterat
 
 
 def _stages(problem: Problem) -> list[list[int]]:
-    last = max((end for _, end in problem.stages), default=0)
-    return [[r for r in problem.roles if problem.stages[r][0] <= s <= problem.stages[r][1]] for s in range(last + 1)]
+    numbers = sorted({stage for alive in problem.stages for stage in alive})
+    return [[r for r in problem.roles if stage in problem.stages[r]] for stage in numbers]
 
 
 def _counts(problem: Problem, placed: Assignment, sizes: Sequence[int]) -> Iterator[str]:

@@ -95,15 +95,43 @@ def within_budgets(v: Variables, p: Problem) -> None:
                 v.model.add(sum(terms) <= max(0, budget.limit))
 
 
-def whole_groups(v: Variables, p: Problem) -> None:
-    """A smaller gang keeps whole groups.   ∀ r:  Σ_g u[g] · members[g,r] ≤ size[r] ≤ that + pods outside the groups"""
-    groups = [(group, v.model.new_int_var(1, group.count, "u")) for group in p.groups]
+def whole_groups(v: Variables, p: Problem, started: bool) -> None:
+    """A smaller gang keeps whole groups, one of each kind at least where it has `started`, but for further ones.
+
+    ∀ r:  Σ_g u[g] · members[g,r] ≤ size[r] ≤ Σ_g u[g] · most[g,r] + pods outside the groups
+    ∀ further g:  u[g] / count[g] ≤ u[0] / count[0]
+    """
+    kept = [v.model.new_int_var(int(started and not group.further), group.count, "u") for group in p.groups]
+    for group, u in zip(p.groups, kept, strict=True):
+        if group.further and not p.groups[0].further:
+            v.model.add(u * p.groups[0].count <= kept[0] * group.count)
     for role in p.roles:
-        inside = sum(group.count * group.members[role] for group in p.groups)
+        inside = sum(group.count * group.most[role] for group in p.groups)
         if inside:
-            grouped = sum(u * group.members[role] for group, u in groups if group.members[role])
-            v.model.add(v.size[role] >= grouped)
-            v.model.add(v.size[role] <= grouped + max(0, p.wanted[role] - inside))
+            least, most = (
+                sum(u * pods[role] for pods, u in zip(each, kept, strict=True) if pods[role])
+                for each in ([group.members for group in p.groups], [group.most for group in p.groups])
+            )
+            v.model.add(v.size[role] >= least)
+            v.model.add(v.size[role] <= most + max(0, p.wanted[role] - inside))
+
+
+def whole_blocks(v: Variables, p: Problem) -> None:
+    """The pods of a smaller gang come in whole blocks.   ∀ r:  size[r] = block[r] · n"""
+    for size, block, most in zip(v.size, p.blocks, v.most, strict=False):
+        if block > 1:
+            v.model.add(size == block * v.model.new_int_var(0, most // block, ""))
+
+
+def in_order(v: Variables, p: Problem) -> None:
+    """No pods of a role without those that it waits for.   size[r] > 0  ⇒  ⋁ size[q] ≥ pods"""
+    for wait in p.waits:
+        some = v.model.new_bool_var("")
+        v.model.add(v.size[wait.role] <= v.most[wait.role] * some)
+        there = [v.model.new_bool_var("") for _ in wait.one_of]
+        for (role, pods), enough in zip(wait.one_of, there, strict=True):
+            v.model.add(v.size[role] >= pods).only_enforce_if(enough)
+        v.model.add_bool_or([~some, *there])
 
 
 def enough_in_all(v: Variables, p: Problem) -> None:

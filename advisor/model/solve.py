@@ -1,7 +1,8 @@
 """Searches for packings. A yes is checked, a no is counted or shown twice, and a search that ends early says so.
 
 The questions: `place` (does the whole gang fit), `arrange` (the least disturbing way), `largest` (how much of it fits
-at once), `reduced` (the largest size that still makes sense). Quick ways come first: sums, packings by a simple rule.
+at once), `whole_part` (how much in whole groups), `reduced` (the largest size with which it starts). Quick ways come
+first: sums, packings by a simple rule.
 CP-SAT runs with one worker and a deterministic limit, so equal problems get equal answers.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -114,6 +115,22 @@ def largest(problem: Problem, search: Search) -> Outcome:
     return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods)
 
 
+def whole_part(problem: Problem, search: Search) -> Outcome:
+    """The most pods that fit at once as parts of a gang: whole groups where it has several, whole blocks, in order.
+
+    Of a gang that is one group any of its pods count: otherwise there would be all of it or nothing to tell.
+    """
+    from advisor.model.objective import most_pods
+
+    if not problem.has_parts:
+        return largest(problem, search)
+    if sum(group.count for group in problem.groups) == 1:
+        problem = replace(problem, groups=())
+    bounds = [(0, pods) for pods in counting.most(problem)]
+    search = search.within(COUNTING)
+    return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods, smaller="part")
+
+
 def reduced(problem: Problem, search: Search) -> Outcome:
     """The largest size at or above the floor that the problem states; not complete when not even that fits."""
     from advisor.model.objective import most_pods
@@ -121,7 +138,7 @@ def reduced(problem: Problem, search: Search) -> Outcome:
     bounds = list(zip(problem.least, counting.most(problem), strict=True))
     if any(least > most for least, most in bounds):
         return Outcome({}, complete=False, proof="count")
-    return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods, floors=True)
+    return _search(problem, search, _classes(problem, search), bounds, maximise=most_pods, smaller="start")
 
 
 def _whole(problem: Problem) -> Bounds:
@@ -158,10 +175,13 @@ def _model(
     bounds: Bounds,
     minimise: Callable[[Variables, Problem], Any] | None = None,
     maximise: Callable[[Variables, Problem], Any] | None = None,
-    floors: bool = False,
+    smaller: Literal["", "part", "start"] = "",
     near: Assignment | None = None,
 ) -> Variables:
-    """Raises _LimitError for more variables than a search is worth."""
+    """Raises _LimitError for more variables than a search is worth.
+
+    `smaller`: the sizes are those of a part of the gang, or of one with which it starts.
+    """
     from advisor.model import constraints, variables
 
     if classes is None:
@@ -175,8 +195,11 @@ def _model(
         constraints.apart_by_class(v, problem, classes)
     constraints.whole_gang(v)
     constraints.within_budgets(v, problem)
-    if floors:
-        constraints.whole_groups(v, problem)
+    if smaller:
+        constraints.whole_groups(v, problem, started=smaller == "start")
+        constraints.whole_blocks(v, problem)
+        constraints.in_order(v, problem)
+    if smaller == "start":
         constraints.enough_in_all(v, problem)
     if minimise:
         v.model.minimize(minimise(v, problem))

@@ -135,7 +135,7 @@ def _standing(role: Role, state: State) -> tuple[str, str, str]:
 
 def _gang(workload: Workload) -> Lines:
     for group in workload.groups:
-        yield f"gang: {_group(group)}"
+        yield f"{'further gangs' if group.further else 'gang'}: {_group(group)}"
     if workload.min_available is not None:
         yield f"starts with {workload.min_available} pod{'s' * (workload.min_available != 1)} or more"
     for role in workload.roles:

@@ -18,7 +18,7 @@ from advisor.quantity import Amounts, canonical
 from advisor.render.ages import age, oldest
 from advisor.render.totals import devices, devices_per_pod, per_pod, total
 from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Comparison, Reason, Report, Verdict
-from advisor.workload import Role, SharedClaim, State, Workload
+from advisor.workload import GangGroup, Role, SharedClaim, State, Workload
 
 API = "wm-place/v1"
 Tree = dict[str, Any]
@@ -214,7 +214,7 @@ def _described(workload: Workload, short: Sequence[Shortage]) -> Tree:
         **_identity(workload),
         "roles": [{**_role(role), "live": _live(role, workload.state)} for role in workload.roles],
         "totals": _totals(workload),
-        "gangGroups": [{"count": group.count, "members": dict(group.members)} for group in workload.groups],
+        "gangGroups": [_group(group) for group in workload.groups],
         "minAvailable": workload.min_available,
         "sharedClaims": [_shared(claim) for claim in workload.shared_claims],
         "status": _status(workload.state),
@@ -225,6 +225,10 @@ def _described(workload: Workload, short: Sequence[Shortage]) -> Tree:
         "notes": _notes(workload),
         "errors": _errors(workload),
     }
+
+
+def _group(group: GangGroup) -> Tree:
+    return {"count": group.count, "members": dict(group.members), "further": group.further}
 
 
 def _role(role: Role) -> Tree:

@@ -159,8 +159,9 @@ def _decision(answer: Answer, full: bool) -> str:
         return f"Place it on {chosen.cluster}: it asks for no pods."
     if chosen.verdict == REDUCED:
         return f"Place it on {chosen.cluster} at a smaller size: {_sizes(chosen)}."
+    turn = " in its turn" if answer.workload.on(chosen.cluster).in_turn else ""
     if chosen.placement.assurance == ANY_ORDER:
-        return f"Place it on {chosen.cluster}: every pod has a node, in whatever order they are scheduled."
+        return f"Place it on {chosen.cluster}: every pod has a node{turn}, in whatever order they are scheduled."
     assignment = "this assignment" if full else "the assignment of -o wide"
     return f"Place it on {chosen.cluster} with {assignment}: scheduled in another order it may not fit."
 

@@ -28,10 +28,9 @@ def total(workload: Workload) -> dict[str, int]:
 
 def at_once(workload: Workload) -> dict[str, int]:
     """The most that those pods ask for together which run at the same time."""
-    last = max((role.stage[1] for role in workload.roles), default=0)
     stages = (
-        replace(workload, roles=tuple(role for role in workload.roles if role.stage[0] <= stage <= role.stage[1]))
-        for stage in range(last + 1)
+        replace(workload, roles=tuple(role for role in workload.roles if stage in role.stages))
+        for stage in sorted({stage for role in workload.roles for stage in role.stages})
     )
     found: dict[str, int] = {}
     for stage in stages:

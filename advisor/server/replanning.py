@@ -58,7 +58,7 @@ def _all_drawn_near(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan)
 def _drawn_near(one: Hold, stage: int, others: Iterable[Hold], cluster: ClusterSnapshot, plan: Plan) -> Hold:
     """Those that begin with a stage, on the nodes of those that end before; what finds no room there stays."""
     begin = {role: pods for role, pods in one.sizes.items() if one.alive(role)[0] == stage}
-    ended = {role for role in (*one.placement, *one.bound) if one.alive(role)[1] < stage}
+    ended = {role for role in (*one.placement, *one.bound) if begin and one.ends_before(role, begin)}
     near = _nodes(one.placement, ended) | _nodes(one.bound, ended)
     if not _nodes(one.bound, ended) or _nodes(one.placement, begin) <= near:
         return one

@@ -8,18 +8,18 @@ while half of a gang is there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
-from advisor.assume import Stages, assume
+from advisor.assume import Alive, assume
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge, PodShape
 from advisor.server.appeared import Alike, Appeared, Marks
 from advisor.server.likeness import Likeness
 from advisor.verdict import Placement
-from advisor.workload import Stage, Workload
+from advisor.workload import Stages, Workload
 
 Counts = Mapping[Marks, int]
 """Pods of one namespace that have exactly these marks."""
@@ -72,7 +72,7 @@ class Hold:
     counted: Mapping[str, int] = field(default_factory=dict)
     begun: bool = False
     strangers: frozenset[str] = frozenset()
-    stages: Stages = field(default_factory=dict)
+    stages: Alive = field(default_factory=dict)
     bound: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     beyond: Mapping[str, int] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
@@ -101,11 +101,16 @@ class Hold:
     @property
     def before(self) -> dict[str, Mapping[str, int]]:
         """Of the pods that are there, those that will have ended before any comes that is still to come."""
-        first = min((self.alive(role)[0] for role in self.due), default=0)
-        return {role: nodes for role, nodes in self.bound.items() if self.alive(role)[1] < first}
+        due = self.due
+        return {role: nodes for role, nodes in self.bound.items() if due and self.ends_before(role, due)}
 
-    def alive(self, role: str) -> Stage:
-        return self.stages.get(role, (0, 0))
+    def alive(self, role: str) -> Stages:
+        return self.stages.get(role, (0,))
+
+    def ends_before(self, role: str, others: Iterable[str]) -> bool:
+        """Have its pods surely ended before any of the others are made? They share no stage, and its own come first."""
+        own = self.alive(role)
+        return all(own[0] < later[0] and not {*own} & {*later} for later in map(self.alive, others))
 
     @property
     def nodes(self) -> frozenset[str]:
@@ -121,7 +126,7 @@ def hold(
     since: datetime,
     until: datetime,
     looks: Likeness,
-    stages: Stages | None = None,
+    stages: Alive | None = None,
     fleet: Fleet | None = None,
     ended: datetime | None = None,
     leaving: int = 0,

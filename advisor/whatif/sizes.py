@@ -83,7 +83,8 @@ def _regrouped(group: GangGroup, role: str, old: int, count: int) -> GangGroup:
         return group
     share, needed = count // group.count, group.members[role]
     members = share if needed * group.count == old else min(needed, share)
-    return replace(group, members={**group.members, role: members})
+    most = {**group.most, role: share} if role in group.most else group.most
+    return replace(group, members={**group.members, role: members}, most=most)
 
 
 def copies(workload: Workload, count: int) -> list[Workload]:

@@ -25,6 +25,14 @@ def storm_least:
   if .spec.replicas == 1 then [.spec.template.spec.schedulingStrategy | storm_schedulers[] | .minMember // empty] | max
   else null end;
 
+# Pods of a role that a start needs: those of one RoleSet, or where fewer of a RoleSet are enough, those without which
+# its other roles would not make up that number.
+def storm_minimum($name):
+  storm_pods($name) as $own
+  | storm_least as $least
+  | if $least == null then ([1, .spec.replicas] | min) * $own
+    else [0, $least - ([.spec.template.spec.roles[] | .replicas * .podGroupSize] | add) + $own] | max end;
+
 # Of a pod: the sidecar, and the wish of the topology policy as the affinity that the controller makes of it.
 def storm_pod($object; $name):
   if ($object.metadata.annotations // {} | has("model.aibrix.ai/sidecar-injection"))

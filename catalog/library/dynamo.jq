@@ -17,7 +17,7 @@ def dynamo_needed: [.minAvailable // 1, .replicas] | min;
 # One gang of what is needed of every part; a further replica on several nodes needs all of them, too.
 def dynamo_gangs:
   [{count: 1, members: (dynamo_parts | map({(.name): (dynamo_needed * dynamo_nodes)}) | add)}]
-  + (dynamo_parts | map(select(.multinode) | {count: (.replicas - dynamo_needed), members: {(.name): dynamo_nodes}}));
+  + (dynamo_parts | map(select(.multinode) | {count: (.replicas - dynamo_needed), members: {(.name): dynamo_nodes}, further: true}));
 
 # Of one side of Dynamo's own resources: as those of a container.
 def dynamo_quantities:

@@ -41,13 +41,21 @@ def grove_most($id):
     elif $clique.autoScalingConfig then .spec.replicas * $clique.autoScalingConfig.maxReplicas
     else null end;
 
-# A gang for each replica of the set; what a group has beyond its minimum follows in gangs of its own.
+# Pods of a clique that come with the base gang of a replica of the set.
+def grove_with_base($id): (grove_group($id) | if . then .minAvailable else 1 end) * (grove_clique($id).spec | grove_size);
+
+# A gang for each replica of the set; what a group has beyond its minimum follows in gangs of its own. Pods of a clique
+# beyond its own minimum come with its gang.
 def grove_gangs:
   . as $set
-  | [{count: .spec.replicas, members: ([.spec.template.cliques[].name | {(.): (. as $id | $set | grove_base($id))}] | add)}]
+  | [.spec.template.cliques[].name] as $all
+  | [{count: .spec.replicas,
+      members: ([$all[] | {(.): (. as $id | $set | grove_base($id))}] | add),
+      most: ([$all[] | {(.): (. as $id | $set | grove_with_base($id))}] | add)}]
   + [.spec.template.podCliqueScalingGroups[]
-     | {count: ($set.spec.replicas * (grove_times - .minAvailable)),
-        members: ([.cliqueNames[] | . as $id | {($id): ($set | grove_clique($id).spec.minAvailable)}] | add)}];
+     | {count: ($set.spec.replicas * (grove_times - .minAvailable)), further: true,
+        members: ([.cliqueNames[] | . as $id | {($id): ($set | grove_clique($id).spec.minAvailable)}] | add),
+        most: ([.cliqueNames[] | . as $id | {($id): ($set | grove_clique($id).spec | grove_size)}] | add)}];
 
 # The cliques whose pods must be ready before those of a clique start; all of them are scheduled before.
 def grove_before($id):

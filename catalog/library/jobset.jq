@@ -54,16 +54,28 @@ def jobset_after($id):
     then "\($names[$n - 1]) Ready (startupPolicy InOrder)"
     else [$s.replicatedJobs[$n].dependsOn // [] | .[] | "\(.name) \(.status)"] | join(" and ") end;
 
-# The stages in which they live: a job starts one stage after the last job that it wants Complete, and ends before the
-# first that wants it so.
-def jobset_stage($id):
-  .spec.replicatedJobs as $jobs
-  | if all($jobs[]; .dependsOn == null) then [0, 0] else
-      (reduce $jobs[] as $j ({}; . as $done | .[$j.name] = (
-        [0, (($j.dependsOn // [])[] | ($done[.name] // 0) + (if .status == "Complete" then 1 else 0 end))] | max))
-      ) as $first
-    | [$jobs[] | select(any((.dependsOn // [])[]; .name == $id and .status == "Complete")) | $first[.name]] as $wanted
-    | [$first[$id], if $wanted == [] then [$first[]] | max else ($wanted | min) - 1 end] end;
+# Job → the jobs that have ended before its pods are made: those that it wants Complete, and what came before any of its own.
+def jobset_ended:
+  reduce .spec.replicatedJobs[] as $job ({}; . as $ended
+    | .[$job.name] = ([($job.dependsOn // [])[] | (select(.status == "Complete") | .name), $ended[.name][]] | unique));
+
+# The stages, each a largest set of jobs (their places) that may be there at once. Of very many, one of all jobs is made.
+def jobset_stages:
+  jobset_ended as $ended
+  | [.spec.replicatedJobs[].name] as $names
+  | def beside($job): map(select($names[.] as $other | $names[$job] as $name
+      | ($ended[$name] | index($other) | not) and ($ended[$other] | index($name) | not)));
+    reduce range($names | length) as $job ([[]];
+      if length > 64 then . else
+        [.[] | beside($job) as $with | if $with == . then . else ., $with end | if . == $with then . + [$job] else . end]
+        | unique | . as $all | map(select(. as $set | all($all[]; . == $set or $set - . != [])))
+      end)
+  | if length > 64 then [[range($names | length)]] else sort end;
+
+# The stages at which a job's pods live.
+def jobset_alive($id):
+  ([.spec.replicatedJobs[].name] | index($id)) as $job
+  | [jobset_stages | to_entries[] | select(.value | index($job)) | .key];
 
 # Requests that each of the jobs has a domain for itself, with the places that may say so.
 def jobset_topology($id; $set; $job; $pod):
@@ -79,6 +91,15 @@ def jobset_gang($roles):
   .spec.replicatedJobs as $jobs
   | [$jobs[] | (.dependsOn // [])[] | select(.status == "Complete") | .name] as $ended
   | [{count: 1, members: ($roles | with_entries(select(.key as $k | $ended | index($k) | not) | .value |= .replicas))}];
+
+# Jobs that wait for others, until all of those are Ready or Complete.
+def jobset_order:
+  .spec as $set
+  | .spec.replicatedJobs | to_entries
+  | map({key: .value.name,
+         value: [if $set.startupPolicy.startupPolicyOrder == "InOrder" then $set.replicatedJobs[:.key][].name
+                 else (.value.dependsOn // [])[].name end | {(.): null}]})
+  | from_entries;
 
 # The pods of the jobs that have not succeeded: those that have are not run again. The input is the JobSet.
 def jobset_left:

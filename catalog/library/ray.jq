@@ -117,7 +117,18 @@ def rayjob_unmodelled($path):
   [.clusterSelector // {} | select(. != {})
    | {path: "\($path).clusterSelector", text: "the cluster that holds the selected RayCluster", restricts: true}];
 
-# The roles without the submitter, which comes when the cluster is ready. (A group may be called submitter, too.)
+# The role of the submitter, or null. (A group may be called submitter, too.)
+def rayjob_later($roles):
+  if .submissionMode != "K8sJobMode" then null
+  elif $roles | has("submitter/submitter") then "submitter/submitter" else "submitter" end;
+
+# The roles without the submitter, which comes when the cluster is ready.
 def rayjob_gang($roles):
-  (if $roles | has("submitter/submitter") then "submitter/submitter" else "submitter" end) as $later
+  rayjob_later($roles) as $later
   | [{count: 1, members: ($roles | with_entries(select(.key != $later)) | map_values(.minimum))}];
+
+# KubeRay submits when the cluster is ready, head and all desired workers. In SidecarMode the head does it by itself.
+def rayjob_order($roles):
+  (rayjob_later($roles) // "head") as $first
+  | if .submissionMode == "SidecarMode" or ($roles | has($first) | not) then {}
+    else {($first): [$roles | keys[] | select(. != $first) | {(.): null}]} end;

@@ -39,6 +39,16 @@ def volcano_waits($name):
   | ($on.name // []) | join(if $on.iteration == "any" then " or " else " and " end)
   | if . == "" then . else "\(.) running" end;
 
+# Tasks that wait until so many pods of others run as these need at least.
+def volcano_order:
+  . as $job
+  | [.tasks[] | .dependsOn as $on
+     | {key: .name,
+        value: ([($on.name // [])[] | . as $name
+                 | {($name): ($job | volcano_task($name) | if .minAvailable < .replicas then .minAvailable else null end)}]
+                | if $on.iteration == "any" then [add // {}] else . end)}]
+  | from_entries;
+
 # Of a plugin's arguments (--name=value, or two of them): what is said last, else the default.
 def volcano_argument($name; $default):
   [(. // [])[] | tostring | ltrimstr("-") | ltrimstr("-")] as $words

@@ -61,7 +61,7 @@ def test_an_example_that_comes_out_has_no_differences(tmp_path: Path) -> None:
         ({"requests": {}}, "requests of nvidia.com/gpu", None, "2"),
         ({"requests": {"nvidia.com/gpu": 2, "cpu": "500m"}}, "requests of cpu", "500m", None),
         ({"requests": {"nvidia.com/gpu": 8}}, "requests of nvidia.com/gpu", "8", "2"),
-        ({"stage": [1, 1]}, "stage", "[1, 1]", "[0, 0]"),
+        ({"stages": [1]}, "stages", "[1]", "[0]"),
         ({"startsAfter": "leader"}, "startsAfter", "leader", ""),
         ({"gpus": 2}, "gpus", "nothing by this name", "cannot be compared"),
     ],

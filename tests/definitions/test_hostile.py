@@ -66,7 +66,7 @@ def with_worker(**fields: Any) -> dict[str, Any]:
 
 
 Made = Callable[[str], dict[str, Any]]
-OF_ROLE = ("name", "when", "replicas", "minimum", "maximum", "template", "labels", "startsAfter", "stage", "topology")
+OF_ROLE = ("name", "when", "replicas", "minimum", "maximum", "template", "labels", "startsAfter", "stages", "topology")
 
 
 def with_role(field: str, text: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def test_an_expression_of_a_definition_may_give_anything(tmp_path: Path, field: 
 def _has_the_right_types(found: Workload) -> None:
     for role in found.roles:
         assert isinstance(role.name, str) and role.name
-        for number in (role.replicas, role.minimum, *role.stage):
+        for number in (role.replicas, role.minimum, role.block, *role.stages):
             assert isinstance(number, int) and not isinstance(number, bool) and number >= 0
         assert role.maximum is None or role.maximum >= role.minimum
         assert all(isinstance(one.exclusive, bool) and isinstance(one.key, str) for one in role.topology)

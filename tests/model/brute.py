@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from advisor.model.check import faults
@@ -70,24 +71,44 @@ def _has_room(problem: Problem, placed: Assignment, role: int, larger: tuple[int
 def reduced(problem: Problem) -> int | None:
     """The most pods of a smaller gang that still makes sense; None when not even the smallest fits."""
     every = product(*(range(least, wanted + 1) for least, wanted in zip(problem.least, problem.wanted, strict=True)))
-    sizes = [s for s in every if sum(s) >= problem.least_total and _whole_groups(problem, s) and fits(problem, s)]
+    sizes = [s for s in every if sum(s) >= problem.least_total and _makes_sense(problem, s, 1) and fits(problem, s)]
     return max(map(sum, sizes), default=None)
 
 
-def _whole_groups(problem: Problem, sizes: tuple[int, ...]) -> bool:
-    """Is there a number of each group, at least one, that explains these sizes?"""
-    for counts in product(*(range(1, group.count + 1) for group in problem.groups)):
+def whole_part(problem: Problem) -> int:
+    """The most pods that fit and are part of a gang: whole groups where it has several, whole blocks, in order."""
+    if sum(group.count for group in problem.groups) == 1:
+        problem = replace(problem, groups=())
+    every = product(*(range(wanted + 1) for wanted in problem.wanted))
+    return max((sum(s) for s in every if _makes_sense(problem, s, 0) and fits(problem, s)), default=0)
+
+
+def _makes_sense(problem: Problem, sizes: tuple[int, ...], least: int) -> bool:
+    blocks = all(size % block == 0 for size, block in zip(sizes, problem.blocks, strict=True))
+    waits = all(
+        not sizes[wait.role] or any(sizes[role] >= pods for role, pods in wait.one_of) for wait in problem.waits
+    )
+    return blocks and waits and _whole_groups(problem, sizes, least)
+
+
+def _whole_groups(problem: Problem, sizes: tuple[int, ...], least: int) -> bool:
+    """Is there a number of each group, `least` or more unless it is a further one, that explains these sizes?"""
+    for counts in product(*(range(0 if group.further else least, group.count + 1) for group in problem.groups)):
+        shares = zip(problem.groups, counts, strict=True)
+        if any(group.further and n * problem.groups[0].count > counts[0] * group.count for group, n in shares):
+            continue
         if all(_explained(problem, role, sizes[role], counts) for role in problem.roles):
             return True
     return not problem.groups
 
 
 def _explained(problem: Problem, role: int, size: int, counts: tuple[int, ...]) -> bool:
-    inside = sum(group.count * group.members[role] for group in problem.groups)
+    inside = sum(group.count * group.most[role] for group in problem.groups)
     if not inside:
         return True
     kept = sum(count * group.members[role] for count, group in zip(counts, problem.groups, strict=True))
-    return kept <= size <= kept + max(0, problem.wanted[role] - inside)
+    room = sum(count * group.most[role] for count, group in zip(counts, problem.groups, strict=True))
+    return kept <= size <= room + max(0, problem.wanted[role] - inside)
 
 
 def least_disturbance(problem: Problem) -> tuple[int, int]:

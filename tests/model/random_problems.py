@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from advisor.problem import Apart, Budget, Group, Problem
+from advisor.problem import After, Apart, Budget, Group, Problem
 
 
 def problem(seed: int) -> Problem:
@@ -30,6 +30,8 @@ def problem(seed: int) -> Problem:
         least=tuple(min(rng.randint(0, count), count) for count in wanted),
         least_total=rng.choice([0, 0, rng.randint(0, sum(wanted))]),
         groups=groups,
+        blocks=tuple(rng.choice([1, 1, 2]) for _ in range(roles)),
+        waits=_waits(rng, wanted),
     )
 
 
@@ -41,10 +43,9 @@ def _numbers(
     )
 
 
-def _stages(rng: random.Random, roles: int) -> tuple[tuple[int, int], ...]:
-    last = rng.choice([0, 0, 0, 1, 2])
-    pairs = [sorted((rng.randint(0, last), rng.randint(0, last))) for _ in range(roles)]
-    return tuple((first, end) for first, end in pairs)
+def _stages(rng: random.Random, roles: int) -> tuple[tuple[int, ...], ...]:
+    stages = range(rng.choice([1, 1, 1, 2, 3]))
+    return tuple(tuple(sorted(rng.sample(stages, rng.randint(1, len(stages))))) for _ in range(roles))
 
 
 def _apart(rng: random.Random, roles: int, bins: int) -> tuple[Apart, ...]:
@@ -64,8 +65,22 @@ def _budget(rng: random.Random, roles: int) -> Budget:
 
 
 def _groups(rng: random.Random, wanted: tuple[int, ...]) -> tuple[Group, ...]:
-    """Now and then one kind of group, as many as the roles have pods for."""
-    if rng.random() > 0.3:
+    """Now and then one kind of group, as many as the roles have pods for, and then and now further ones beside it."""
+    if rng.random() > 0.4:
         return ()
     count = rng.randint(1, max(wanted))
-    return (Group(count, tuple(pods // count for pods in wanted)),)
+    share = tuple(pods // count for pods in wanted)
+    if rng.random() < 0.5:
+        return (Group(count, share, tuple(rng.choice([pods, pods + 1]) for pods in share)),)
+    base = tuple(rng.randint(0, pods) for pods in share)
+    rest = tuple(pods - own for pods, own in zip(share, base, strict=True))
+    return Group(count, base, base), Group(count, rest, rest, further=True)
+
+
+def _waits(rng: random.Random, wanted: tuple[int, ...]) -> tuple[After, ...]:
+    """Now and then a role that waits for one of some others."""
+    roles = range(len(wanted))
+    if rng.random() > 0.3:
+        return ()
+    role, others = rng.choice(roles), rng.sample(roles, rng.randint(1, len(roles)))
+    return (After(role, tuple((other, rng.randint(1, wanted[other])) for other in others)),)

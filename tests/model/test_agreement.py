@@ -46,6 +46,15 @@ def test_reduced_keeps_the_floor_and_whole_groups(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", SEEDS[::4])
+def test_a_part_of_a_gang_is_the_largest_of_whole_groups(first: int) -> None:
+    for seed in range(first, first + CHUNK):
+        asked = problem(seed)
+        for search in (BY_PATTERN, BY_BIN):
+            found = model.whole_part(asked, search)
+            assert sum(found.sizes.values()) == brute.whole_part(asked), f"seed {seed}, {search}"
+
+
+@pytest.mark.parametrize("first", SEEDS[::4])
 def test_arrange_disturbs_the_least(first: int) -> None:
     for seed in range(first, first + CHUNK):
         asked = problem(seed)

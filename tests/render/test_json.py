@@ -175,7 +175,7 @@ def test_described() -> None:
     (workload,) = tree["workloads"]
     assert tree["passedOver"] == {"Service": 2}
     assert workload["totals"] == {"pods": 3, "cpu": "24", "memory": "192Gi", GPU: "12"}
-    assert workload["gangGroups"] == [{"count": 1, "members": {"leader": 1, "worker": 2}}]
+    assert workload["gangGroups"] == [{"count": 1, "members": {"leader": 1, "worker": 2}, "further": False}]
     assert workload["status"] is None
     assert workload["roles"][1] == {
         "name": "worker",

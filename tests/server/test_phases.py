@@ -53,9 +53,9 @@ def init_on(*on: int) -> list[Bound]:
 
 def test_what_stages_use_in_turn_is_said_once() -> None:
     (said,) = office(fleet(2)).review(creation(staged())).warnings
-    assert said == "wm-place: fits east (8 nvidia.com/gpu at a time on 1 node, in any order)"
+    assert said == "wm-place: fits east (8 nvidia.com/gpu at a time on 1 node, in turn and in any order)"
     (said,) = office(fleet(3)).review(creation(staged(2, 3))).warnings
-    assert said == "wm-place: fits east (24 nvidia.com/gpu at a time on 3 nodes, in any order)"
+    assert said == "wm-place: fits east (24 nvidia.com/gpu at a time on 3 nodes, in turn and in any order)"
 
 
 @pytest.mark.parametrize("where", [0, 1])
