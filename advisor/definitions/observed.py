@@ -56,10 +56,10 @@ def _counted(members: Sequence[Pod]) -> RoleState:
         node = (pod.get("spec") or {}).get("nodeName")
         if node:
             nodes[node] = nodes.get(node, 0) + 1
-    return RoleState(len(alive), sum(map(_is_ready, alive)), len(members) - len(alive), nodes)
+    return RoleState(len(alive), sum(map(is_ready, alive)), len(members) - len(alive), nodes)
 
 
-def _is_ready(pod: Pod) -> bool:
+def is_ready(pod: Pod) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     ready = any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
     return ready and not pod["metadata"].get("deletionTimestamp")
