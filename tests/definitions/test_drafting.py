@@ -317,7 +317,7 @@ class TestMoment:
 
     def test_a_doubt_is_one_of_the_draft(self) -> None:
         draft, _ = propose.of_pods(self.DATA, running(3), "a test", doubt="1 pod is not ready")
-        assert "# 3 pods of it were there, but 1 pod is not ready: there may be more." in text(draft)
+        assert "# 3 pods of it were there. There may be more: 1 pod is not ready." in text(draft)
         assert likeness.workload(draft, self.DATA, "default").unmodelled
 
 

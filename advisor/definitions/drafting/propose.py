@@ -128,24 +128,25 @@ def _unseen(group: Sequence[Place], came: Origins) -> str:
 def _counted(data: Object, part: Part, group: Sequence[Place], wanted: Sequence[int], doubt: str) -> Part:
     """With the expression that gives the numbers of pods that there are, and why that may be another one."""
     ranked = numbers.counts(data, group, wanted)
-    seen = f"{', '.join(map(str, wanted))} pod{'' if list(wanted) == [1] else 's'} of it were there"
-    may_be_more = (f"{seen}, but {doubt}: there may be more.",) if doubt else ()
+    seen = f"{', '.join(map(str, wanted))} {'pod of it was' if list(wanted) == [1] else 'pods of it were'} there"
+    more = (f"There may be more: {doubt}.",) if doubt else ()
     if set(wanted) == {1} and (not ranked or ranked[0].is_guess):
         why = "One pod of it was there, and no field says so: it is taken to be always one."
-        return replace(part, doubt=" ".join(may_be_more), remarks=(why,))
+        return replace(part, doubt=" ".join(more), remarks=(why,))
     if not ranked:
-        return replace(part, doubt=" ".join((f"{seen}: no number in the object comes to that.", *may_be_more)))
+        return replace(part, doubt=" ".join((f"{seen}: no number in the object comes to that.", *more)))
     best, *others = ranked
-    return replace(part, replicas=best.text, doubt=" ".join((*may_be_more, *_reasons(seen, best, others))))
+    reasons = (*more, *_reasons(best, others))
+    return replace(part, replicas=best.text, doubt=" ".join((f"{seen}.", *reasons)) if reasons else "")
 
 
-def _reasons(seen: str, best: Count, others: Sequence[Count]) -> Iterator[str]:
+def _reasons(best: Count, others: Sequence[Count]) -> Iterator[str]:
     """Why the best expression may not be the right one, though it gives the right numbers."""
     also = [other.text for other in others if other.cost < best.cost + numbers.FAR // 2][:MOST_OTHERS]
     if best.is_guess:
-        yield f"{seen}. The field is far from the pods, so it may only happen to have this value: check it."
+        yield "The field is far from the pods, so it may only happen to have this value: check it."
     if also:
-        yield f"{seen}. This would give the same: {', or '.join(also)}."
+        yield f"This would give the same: {', or '.join(also)}."
 
 
 def _label_of(group: Sequence[Place], came: Origins) -> tuple[str, str] | None:
