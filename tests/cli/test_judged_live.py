@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -144,6 +146,19 @@ def test_an_interruption_leaves_nothing(server: ApiServer, folder: Path, numbers
     assert b"ended on request, nothing is left in cluster eu" in said
 
 
+def test_a_terminal_that_closes_leaves_nothing(server: ApiServer, folder: Path) -> None:
+    """Then there is nobody to be told, either."""
+    ours, theirs = pty.openpty()
+    process = waiting(server, folder, stdin=theirs, stderr=theirs, start_new_session=True, preexec_fn=take_terminal)
+    os.close(theirs)
+    os.close(ours)
+    assert process.wait(LIMIT) == 130
+
+
+def take_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def test_what_nohup_has_it_ignore_does_not_end_it(server: ApiServer, folder: Path) -> None:
     process = waiting(server, folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
@@ -158,8 +173,8 @@ def waiting(server: ApiServer, folder: Path, **more: Any) -> subprocess.Popen[by
     """A run whose object is there, and whose pods nobody makes."""
     server.stop_controllers()
     server.start_controller_manager(["namespace-controller"])
-    streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    process = started(server, folder, "job.batch", "--yes", **streams, **more)
+    streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, **more}
+    process = started(server, folder, "job.batch", "--yes", **streams)
     limit = time.monotonic() + LIMIT
     while not any(server.list("jobs", name) for name in left(server)):
         assert time.monotonic() < limit and process.poll() is None

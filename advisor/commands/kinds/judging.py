@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,8 +132,7 @@ def _found(
         with endable():
             return _outcomes(court, resource, cases)
     except KeyboardInterrupt:
-        with suppress(OSError):  # of a terminal that is no more
-            terminal.note(f"ended on request, nothing is left in cluster {court.name}", no_color=output.no_color)
+        terminal.last_note(f"ended on request, nothing is left in cluster {court.name}", no_color=output.no_color)
         raise
 
 
