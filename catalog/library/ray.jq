@@ -97,6 +97,9 @@ def rayjob_waits:
   if .clusterSelector then "immediately: the selected RayCluster already exists"
   else "RayCluster Ready (head and all desired workers)" end;
 
+# The roles of the cluster that must be Ready before the submitter is made.
+def rayjob_first: if .rayClusterSpec then ["head", (.rayClusterSpec.workerGroupSpecs // [])[].groupName] else [] end;
+
 # Of the head's pod: in SidecarMode it submits the job, too.
 def rayjob_head($job):
   ray_head($job.rayClusterSpec; null)
