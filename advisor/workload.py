@@ -244,25 +244,34 @@ class GangObject:
 
 @dataclass(frozen=True, slots=True)
 class RoleState:
-    """A role's pods that are there: how many live, are ready, are finished; and node → living pods on it."""
+    """Pods that are there: how many live, are ready, are finished, of these failed; and node → living pods on it."""
 
     pods: int
     ready: int
     finished: int
     nodes: Mapping[str, int]
+    failed: int = 0
+
+    @property
+    def listed(self) -> int:
+        return self.pods + self.finished
+
+
+NO_PODS = RoleState(0, 0, 0, {})
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """A live object: its own phase (None: it has none), what that means in upstream's words, its pods by role.
 
-    `strangers`: pods that belong to the object and to none of its roles. `unread`: why pods may be missing here.
+    `strangers`: pods that belong to the object and to none of its roles, all of them where nobody knows its roles any
+    more. `unread`: why pods may be missing here.
     """
 
     phase: str | None
     matched: tuple[str, ...]
     roles: Mapping[str, RoleState]
-    strangers: int = 0
+    strangers: RoleState = NO_PODS
     unread: tuple[str, ...] = ()
 
 
