@@ -121,6 +121,7 @@ UNMODELLED = Form(
     "a list of {path, text, restricts, needs, resource}",
     _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),
 )
+TEXTS = Form("a list of text", _list(_text))
 REQUIRES = Form("a list of API groups", _or_null(_list(_text)))
 CLAIMS = Form(
     "a list of {name, spec, shared}",

@@ -7,9 +7,10 @@ def kubeflow_defaults($types):
     | .key = ($types | map(select(ascii_downcase == ($key | ascii_downcase))) | .[0] // $key)
     | if .value.replicas == null then .value.replicas = 1 else . end);
 
-# Of a pod: the port of the job on the container that must bear this name.
-def kubeflow_port($container; $name; $port):
-  .spec.containers |= map(
+# Of a pod: the port of the job on the container that must bear this name. The replica spec says when it is restarted.
+def kubeflow_pod($container; $name; $port):
+  del(.spec.restartPolicy)
+  | .spec.containers |= map(
     if .name == $container and all((.ports // [])[]; .name != $name)
     then .ports = ((.ports // []) + [{name: $name, containerPort: $port}]) else . end);
 
@@ -43,7 +44,8 @@ def kubeflow_type($operator; $type; $pods; $master):
       {"training.kubeflow.org/job-role": (counted("part") | sometimes | if $pods == 1 then known("master") else . end)}
     else {} end;
 
-# Of the job: a queue, which is one of Volcano's for each of these kinds.
-def kubeflow_unmodelled:
-  .spec.runPolicy.schedulingPolicy.queue // empty | select(. != "" and . != "default")
-  | {path: "spec.runPolicy.schedulingPolicy.queue", text: "a Volcano queue", restricts: true, needs: "scheduling.volcano.sh"};
+# Of the job: whether another controller makes its pods; and a queue, which is one of Volcano's for each of these kinds.
+def kubeflow_unmodelled($own):
+  managed(.spec.runPolicy.managedBy; $own; "spec.runPolicy.managedBy"),
+  (.spec.runPolicy.schedulingPolicy.queue // empty | select(. != "" and . != "default")
+  | {path: "spec.runPolicy.schedulingPolicy.queue", text: "a Volcano queue", restricts: true, needs: "scheduling.volcano.sh"});

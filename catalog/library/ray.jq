@@ -107,9 +107,13 @@ def rayjob_submitter: .submitterPodTemplate // {metadata: {}, spec: {containers:
 
 def rayjob_podless: (.clusterSelector // {}) != {} and .submissionMode != "K8sJobMode";
 
+# A `managedBy` of an object below `$path`.
+def ray_managed($path): managed(.; "ray.io/kuberay-operator"; "\($path).managedBy");
+
 def rayjob_unmodelled($path):
   [.clusterSelector // {} | select(. != {})
-   | {path: "\($path).clusterSelector", text: "the cluster that holds the selected RayCluster", restricts: true}];
+   | {path: "\($path).clusterSelector", text: "the cluster that holds the selected RayCluster", restricts: true}]
+  + [.managedBy, .rayClusterSpec.managedBy | ray_managed($path)] | unique;
 
 # The roles without the submitter, which comes when the cluster is ready. (A group may be called submitter, too.)
 def rayjob_gang($roles):
