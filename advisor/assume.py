@@ -6,6 +6,7 @@ twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -31,29 +32,53 @@ def assume(
     charges: Sequence[Charge] = (),
     stages: Stages | None = None,
     counted: Mapping[str, int] | None = None,
+    bound: Pods | None = None,
 ) -> ClusterSnapshot:
     """The snapshot with the pods of `placement` bound: amounts, ports, labels, and the quotas that `charges` name.
 
     `shapes` are the pods by role; all are of one namespace. Of roles that follow one another, a node and a quota bear
     the most that any stage asks of them. Pods on nodes that the snapshot does not have are left out. `counted`: role →
-    pods among them that quotas have counted already, since they exist without a node.
+    pods among them that quotas have counted already, since they exist without a node. `bound`: further pods of these
+    roles, which the snapshot has already; what they take is there for those of later stages.
     """
-    there = frozenset(cluster.nodes.names)
-    placed = {
-        role: {n: count for n, count in nodes.items() if n in there} for role, nodes in placement.assignment.items()
-    }
-    waves = _waves(placed, stages or {})
+    placed, own = (_on(cluster, pods) for pods in (placement.assignment, bound or {}))
+    waves = _waves(_joined(placed, own), stages or {})
     namespaces = {pod.namespace for pod in shapes.values()}
     return replace(
         cluster,
-        nodes=replace(cluster.nodes, requested=_requested(cluster, waves, shapes)),
+        nodes=replace(cluster.nodes, requested=_requested(cluster, waves, own, shapes)),
         pods=(*cluster.pods, *_pods(placed, shapes)),
         ports=(*cluster.ports, *_ports(placed, shapes)),
         quotas=tuple(
-            _charged(q, waves, charges, counted or {}) if q.namespace in namespaces else q for q in cluster.quotas
+            _charged(q, waves, own, charges, counted or {}) if q.namespace in namespaces else q for q in cluster.quotas
         ),
         assumed=cluster.assumed or any(placed.values()),
     )
+
+
+def relieved(cluster: ClusterSnapshot, gone: Pods, shapes: Mapping[str, PodShape]) -> ClusterSnapshot:
+    """The snapshot with what these pods take free on their nodes, as if they had ended."""
+    away = _on(cluster, gone)
+    names = {name for role in away for name in shapes[role].requests}
+    less = {
+        name: cluster.nodes.offered(name) - cluster.nodes.free(name) - _load(name, away, shapes, _rows(cluster))
+        for name in names
+    }
+    return replace(cluster, nodes=replace(cluster.nodes, requested={**cluster.nodes.requested, **less}))
+
+
+def _on(cluster: ClusterSnapshot, pods: Pods) -> Pods:
+    """Without those on nodes that the snapshot does not have."""
+    there = frozenset(cluster.nodes.names)
+    return {role: {node: count for node, count in nodes.items() if node in there} for role, nodes in pods.items()}
+
+
+def _joined(one: Pods, other: Pods) -> Pods:
+    return {role: Counter(one.get(role, {})) + Counter(other.get(role, {})) for role in {**one, **other}}
+
+
+def _rows(cluster: ClusterSnapshot) -> dict[str, int]:
+    return {name: row for row, name in enumerate(cluster.nodes.names)}
 
 
 def _waves(placed: Pods, stages: Stages) -> list[Pods]:
@@ -66,12 +91,14 @@ def _waves(placed: Pods, stages: Stages) -> list[Pods]:
     ]
 
 
-def _requested(cluster: ClusterSnapshot, waves: Sequence[Pods], shapes: Mapping[str, PodShape]) -> dict[str, Column]:
-    rows = {name: row for row, name in enumerate(cluster.nodes.names)}
-    requested = dict(cluster.nodes.requested)
+def _requested(
+    cluster: ClusterSnapshot, waves: Sequence[Pods], bound: Pods, shapes: Mapping[str, PodShape]
+) -> dict[str, Column]:
+    rows, requested = _rows(cluster), dict(cluster.nodes.requested)
     for name in {name for wave in waves for role in wave for name in shapes[role].requests}:
         peak = np.max([_load(name, wave, shapes, rows) for wave in waves], axis=0)
-        requested[name] = cluster.nodes.offered(name) - cluster.nodes.free(name) + peak
+        more = np.maximum(peak - _load(name, bound, shapes, rows), 0)
+        requested[name] = cluster.nodes.offered(name) - cluster.nodes.free(name) + more
     return requested
 
 
@@ -109,9 +136,21 @@ def _ports(placed: Pods, shapes: Mapping[str, PodShape]) -> list[PortUse]:
     ]
 
 
-def _charged(quota: Quota, waves: Sequence[Pods], charges: Sequence[Charge], counted: Mapping[str, int]) -> Quota:
-    sizes = [{role: sum(nodes.values()) - counted.get(role, 0) for role, nodes in wave.items()} for wave in waves]
-    mine = {charge.key: max(map(charge.of, sizes)) for charge in charges if charge.quota == quota.name}
+def _charged(
+    quota: Quota, waves: Sequence[Pods], bound: Pods, charges: Sequence[Charge], counted: Mapping[str, int]
+) -> Quota:
+    """What a stage asks at most, less what is counted: the pods that are bound, and those without a node."""
+    sizes = [_sizes(wave) for wave in waves]
+    known = Counter(_sizes(bound)) + Counter(counted)
+    mine = {
+        charge.key: max(map(charge.of, sizes)) - (charge.of(known) - charge.fixed)
+        for charge in charges
+        if charge.quota == quota.name
+    }
     if not mine or quota.used is None:
         return quota
     return replace(quota, used={**quota.used, **{key: quota.used.get(key, 0) + n for key, n in mine.items()}})
+
+
+def _sizes(pods: Pods) -> dict[str, int]:
+    return {role: sum(nodes.values()) for role, nodes in pods.items()}

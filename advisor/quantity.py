@@ -84,6 +84,11 @@ def base_units(resource: str, thousandths: int) -> int:
     return thousandths if resource == "cpu" else -(-thousandths // 1000)
 
 
+def limit_units(resource: str, thousandths: int) -> int:
+    """What a limit leaves of base units, rounded down: of 2500m devices a third one would be too many."""
+    return thousandths if resource == "cpu" else thousandths // 1000
+
+
 def in_bytes(resource: str) -> bool:
     """Is the resource counted in bytes, and so written with Ki, Mi, Gi?"""
     return resource in ("memory", "ephemeral-storage", "storage") or resource.startswith("hugepages-")

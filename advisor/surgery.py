@@ -6,7 +6,7 @@ Whatever a snapshot says of a node (pods on it, ports, room held for a nominated
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TypeVar
 
@@ -46,6 +46,11 @@ def without(cluster: ClusterSnapshot, which: Mask) -> ClusterSnapshot:
         pods=tuple(one for one in pods if one.nodes),
         ports=tuple(use for use in left.ports if use.node not in names),
     )
+
+
+def only(cluster: ClusterSnapshot, names: Set[str]) -> ClusterSnapshot:
+    """The cluster without all other nodes."""
+    return without(cluster, np.array([name not in names for name in cluster.nodes.names], dtype=np.bool_))
 
 
 def with_copies(cluster: ClusterSnapshot, like: str, count: int) -> ClusterSnapshot:

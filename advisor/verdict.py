@@ -5,7 +5,7 @@ Reasons carry codes and numbers; only `explain/sentences.py` turns them into Eng
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -55,6 +55,7 @@ CODES: Mapping[str, str] = {
     "priorityclass-missing": "the PriorityClass does not exist",
     "missing-reference": "an object that the pods depend on was not found",
     "refused-there": "with the objects that the cluster has, the manifest is not valid there",
+    "gang-too-small": "a gang object waits for more pods than can be there at once",
     "unsupported": "a field is in use that no rule here evaluates",
     "unreadable": "a fact that the answer needs could not be read",
     "solver-limit": "the search for a packing stopped at its limit",
@@ -62,6 +63,13 @@ CODES: Mapping[str, str] = {
 }
 """Every reason code and what it means; `insufficient-<resource>` stands for one code per resource."""
 
+
+OF_THE_CLUSTER = frozenset(
+    {"resource-quota", "quota-must-specify", "limitrange", "invalid-template", "pod-security", "kind-not-served"}
+    | {"namespace-missing", "namespace-terminating", "runtimeclass-missing", "runtimeclass-conflict"}
+    | {"priorityclass-missing", "missing-reference", "refused-there", "pvc-missing", "pvc-in-use"}
+)
+"""Codes of reasons that no other node would mend."""
 
 NOTES: Mapping[str, str] = {
     "waiting-pods": "pending pods of the same or higher priority may take the room first",
@@ -106,6 +114,11 @@ class Reason:
     enough: int | None = None
     total: int | None = None
     text: str = ""
+
+
+def hangs_on_nodes(reasons: Iterable[Reason]) -> bool:
+    """Might a cluster with other nodes take what this one turns down for ever?"""
+    return not any(one.lasting and one.code in OF_THE_CLUSTER for one in reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +178,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All verdicts for one workload, ranked, and the cluster chosen (None: none may be)."""
+    """All verdicts for one workload, ranked, and the cluster chosen (None: none may be).
+
+    `company`: others that share a gang object with it. Verdicts are about all of them, numbers of pods about it.
+    """
 
     workload: Workload
     verdicts: tuple[Verdict, ...]
     choice: Verdict | None
     accelerator: str = ""
+    company: tuple[Workload, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

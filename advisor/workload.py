@@ -6,7 +6,7 @@ RuntimeClass, priority) is a `PodShape` (`diagnosis.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from advisor.errors import Fault, Path, Where
@@ -165,7 +165,8 @@ class Role:
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
     scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
-    multiples of `step`; 0: by itself their number never changes.
+    multiples of `step`; 0: by itself their number never changes. `made_after`: roles whose pods must be scheduled, run
+    or have ended before its own are even made; the role itself: they are made one by one.
     """
 
     name: str
@@ -180,6 +181,21 @@ class Role:
     stage: Stage = (0, 0)
     topology: tuple[TopologyRequest, ...] = ()
     step: int = 1
+    made_after: tuple[str, ...] = ()
+
+    @property
+    def one_by_one(self) -> bool:
+        return self.name in self.made_after
+
+
+def waves(roles: Sequence[Role]) -> dict[str, int]:
+    """Role → how many sets of pods have to be there, one after the other, before its own are made."""
+    found = dict.fromkeys((role.name for role in roles), 0)
+    for _ in roles:
+        for role in roles:
+            later = [found[other] + 1 for other in role.made_after if other in found and other != role.name]
+            found[role.name] = max([found[role.name], *later])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +204,23 @@ class GangGroup:
 
     count: int
     members: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GangObject:
+    """An object by which a scheduler learns that the pods of these roles, and of others that name it, start together.
+
+    key      the same for all that name one object; empty: the controller makes one for this workload alone
+    minimum  pods that it waits for; None: it waits for none, or nobody knows
+    given    it is among the files, or the controller makes it
+    """
+
+    key: str
+    title: str
+    name: str
+    roles: tuple[str, ...]
+    minimum: int | None = None
+    given: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +376,8 @@ class Workload:
     names, where those objects are looked up in the cluster. `waits`: its pods come later, when it is resumed or at the
     times of a schedule. `there`: the object itself is in the cluster, only these pods are not, so that quotas have
     counted it.
-    `requires`: API groups without which its controller makes no pods.
+    `requires`: API groups without which its controller makes no pods. `gangs`: gang objects of its pods. `parts`: it is
+    several objects that go together, and these are they.
     """
 
     api_version: str
@@ -354,6 +388,7 @@ class Workload:
     definition: Definition
     roles: tuple[Role, ...] = ()
     groups: tuple[GangGroup, ...] = ()
+    gangs: tuple[GangObject, ...] = ()
     min_available: int | None = None
     shared_claims: tuple[SharedClaim, ...] = ()
     labels: Labels = ()
@@ -368,6 +403,12 @@ class Workload:
     waits: bool = False
     there: bool = False
     state: State | None = None
+    parts: tuple[Workload, ...] = ()
+
+    @property
+    def objects(self) -> tuple[Workload, ...]:
+        """What the API server is given: itself, or its parts."""
+        return self.parts or (self,)
 
     def each(self, change: Callable[[Workload], Workload]) -> Workload:
         """Changed, and so is what it is in every cluster."""

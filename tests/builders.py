@@ -475,11 +475,13 @@ def role(
     minimum: int | None = None,
     stage: tuple[int, int] = (0, 0),
     topology: Iterable[TopologyRequest] = (),
+    made_after: Iterable[str] = (),
     **asked: Any,
 ) -> Role:
     """`replicas` pods of `template`, or of `pod(**asked)`. `minimum`: how many a start needs at least (all of them)."""
     least = replicas if minimum is None else minimum
-    return Role(name, replicas, template or pod(**asked), least, stage=stage, topology=tuple(topology))
+    own = template or pod(**asked)
+    return Role(name, replicas, own, least, stage=stage, topology=tuple(topology), made_after=tuple(made_after))
 
 
 def gang(count: int = 1, **members: int) -> GangGroup:

@@ -25,6 +25,7 @@ NOUNS = (
     "diagnosis",
     "problem",
     "inventory",
+    "company",
 )
 CORE = ("fit", "model", "explain")
 
@@ -41,6 +42,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "question": (*LEAVES, "accelerators", "workload", "cluster"),
     "verdict": (*LEAVES, "accelerators", "workload", "cluster", "question"),
     "diagnosis": (*LEAVES, "accelerators", "workload", "cluster", "question", "verdict"),
+    "company": (*LEAVES, "accelerators", "workload", "cluster", "question", "verdict"),
     "problem": LEAVES,
     "inventory": LEAVES,
     "schema": LEAVES,

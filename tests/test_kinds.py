@@ -11,6 +11,7 @@ import pytest
 from advisor import files
 from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot
+from advisor.company import shortages
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.labels import HOSTNAME, PodAffinityTerm
@@ -197,11 +198,12 @@ class TestVolcanoJob:
 
     @pytest.mark.parametrize(("least", "warned"), [(1, 0), (2, 1), (None, 1)])
     def test_a_gang_that_waits_for_itself(self, least: int | None, warned: int) -> None:
+        """Its PodGroup waits for minAvailable pods, and Volcano makes those of a task when the one before runs."""
         first = {"name": "a", "replicas": 1, "template": template()}
         later = {"name": "b", "replicas": 2, "dependsOn": {"name": ["a"]}, "template": template()}
         found = self.job(first, later, **({} if least is None else {"minAvailable": least}))
         assert not found.faults
-        assert len(warnings(found)) == warned
+        assert len([*shortages([found])]) == warned
 
     def test_another_kind_of_the_same_name_is_not_taken_for_it(self) -> None:
         with_tasks = {"tasks": [{"replicas": 1, "template": template()}]}

@@ -9,6 +9,7 @@ import pytest
 from advisor.advise import advise
 from advisor.errors import Fault
 from advisor.question import Question
+from advisor.render import table
 from advisor.verdict import Answer
 from advisor.whatif.edits import Copies, Replicas
 from advisor.workload import Missing, Reference, Workload
@@ -52,6 +53,12 @@ def test_a_note_says_where_the_pods_are_others() -> None:
         "these are its pods in us; in eu they are others",
     )
     assert answer(question(varied(eu=of(2), us=of(2)), EU, US)).workload.notes == ()
+
+
+def test_the_largest_gang_is_one_of_the_clusters_own() -> None:
+    found = answer(question(varied(eu=of(9), us=of(7)), EU, US))
+    shown = {verdict.cluster: table.largest(verdict, found.workload) for verdict in found.verdicts}
+    assert shown == {"eu": "2 of 9", "us": "2 of 7"}
 
 
 def test_one_that_lacks_the_object_is_a_no_and_one_that_was_not_asked_is_unknown() -> None:

@@ -11,7 +11,7 @@ from advisor.errors import Faults, InputError
 from advisor.whatif import edits
 from advisor.whatif.edits import Edit, Which
 from advisor.whatif.scenario import Step
-from advisor.whatif.schema import amounts
+from advisor.whatif.schema import limits
 
 Reader = Callable[[str], Edit]
 
@@ -65,7 +65,7 @@ def _quota(text: str) -> Edit:
     if not (namespace and slash and key and equals and value):
         hint = "such as research/requests.nvidia.com/gpu=16"
         raise InputError(f'"{what}" is not NAMESPACE/KEY=VALUE', hint=hint)
-    return edits.SetQuota(cluster, namespace, amounts({key: value}))
+    return edits.SetQuota(cluster, namespace, limits({key: value}))
 
 
 def _without(text: str) -> Edit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from advisor import files
 from advisor.cluster import ClusterSnapshot
@@ -19,17 +19,46 @@ FORMAT = "podgroup"
 def written(workloads: Sequence[tuple[Workload, str]], output: Output) -> str:
     """The objects for each workload, for the scheduler beside it."""
     documents: list[str] = []
+    made: dict[tuple[str, str, str, str], Workload] = {}
     for workload, scheduler in workloads:
-        objects = podgroup.objects(workload, scheduler)
-        documents += map(files.dump, objects)
-        terminal.note(_said(workload, scheduler, bool(objects)), no_color=output.no_color)
+        for one in podgroup.objects(workload, scheduler):
+            _name(one, workload, made)
+            documents.append(files.dump(one))
+        for text in _said(workload, scheduler):
+            terminal.note(f"{workload.title}{text}", no_color=output.no_color)
     return "---\n".join(documents)
 
 
-def _said(workload: Workload, scheduler: str, found: bool) -> str:
-    if not found:
-        return f"{workload.title} has no gang: its pods may start one by one"
-    return f"{workload.title}: its pods join by their {podgroup.FORMATS[scheduler].joins}"
+def _name(made: podgroup.Tree, workload: Workload, others: dict[tuple[str, str, str, str], Workload]) -> None:
+    """Raises InputError where another workload's object has this name: one would overwrite the other."""
+    metadata = made["metadata"]
+    key = (made["apiVersion"], made["kind"], metadata["namespace"], metadata["name"])
+    other = others.setdefault(key, workload)
+    if other is not workload:
+        told = f"{other.title} and {workload.title} would both have {made['kind']} {metadata['name']}"
+        raise InputError(told, hint="rename one of them")
+
+
+def _said(workload: Workload, scheduler: str) -> Iterator[str]:
+    """How pods join, and which of them have no gang here, and why."""
+    found = podgroup.gangs(workload)
+    if found:
+        yield f": its pods join by their {podgroup.FORMATS[scheduler].joins}"
+    names = [role for gang in found for role in gang.members]
+    if together := podgroup.interchangeable(workload, scheduler):
+        yield f": {' and '.join(together)} count together: {scheduler} may start it without some pod that it needs"
+    several = ", ".join(sorted({role for role in names if names.count(role) > 1}))
+    if several:
+        yield f": {several} are in several gangs, and a template names one only: what makes the pods has to name theirs"
+    had = podgroup.taken(workload)
+    for title in dict.fromkeys(had.values()):
+        roles = ", ".join(role for role, of in had.items() if of == title)
+        yield f": the pods of {roles} have a gang already, {title}"
+    left = [role for role in workload.roles if role.replicas and role.name not in {*names, *had}]
+    if left and found:
+        yield f": the pods of {', '.join(role.name for role in left)} are in none, since they may start one by one"
+    elif left:
+        yield " has no gang: its pods may start one by one"
 
 
 def of_placed(answers: Sequence[Answer], clusters: Sequence[ClusterSnapshot], output: Output) -> str:

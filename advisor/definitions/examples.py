@@ -111,6 +111,8 @@ def _of_role(stated: Mapping[str, Any], role: Role) -> Iterator[Difference]:
         found["stage"] = list(role.stage)
     if "startsAfter" in stated:
         found["startsAfter"] = role.starts_after
+    if "madeAfter" in stated:
+        found["madeAfter"] = list(role.made_after)
     expected.update((key, value) for key, value in stated.items() if key != "requests")
     for key in dict.fromkeys((*found, *expected)):
         if key not in found:

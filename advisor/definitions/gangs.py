@@ -1,7 +1,8 @@
 """Objects in the same files that say which pods start together, as `catalog/gangs.yaml` names them.
 
 Their word counts more than what a workload's kind would have (definitions.md 14.10); where the two contradict each
-other a note says so. A group that waits for more pods than name it is a doubt: none of them would start.
+other a note says so. Whether a group has pods enough to start is judged where it is known which workloads are asked
+about (`company.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from advisor.definitions import plain, shipped
 from advisor.errors import at
 from advisor.files import Document
-from advisor.workload import GangGroup, Note, PodTemplate, Role, Unmodelled, Workload
+from advisor.workload import GangGroup, GangObject, Note, PodTemplate, Role, Unmodelled, Workload
 
 FIELD = "spec.schedulingGroup"
 Key = tuple[str, str, str]
@@ -74,24 +75,26 @@ def _claims(path: Sequence[str], data: Mapping[str, Any]) -> Iterator[tuple[str,
 
 def applied(workloads: Sequence[Workload], gangs: Mapping[Key, Gang], folder: FilePath) -> tuple[Workload, ...]:
     """The workloads with what the gang objects say of their pods."""
-    if not gangs:
-        return tuple(workloads)
-    members = {id(workload): named(workload, gangs, folder) for workload in workloads}
+    members = [_members(workload, folder) for workload in workloads]
     pods: dict[Key, int] = {}
-    for each in members.values():
-        for gang, roles in each:
-            pods[gang.key] = pods.get(gang.key, 0) + sum(role.replicas for role in roles)
-    return tuple(_with(workload, members[id(workload)], pods) for workload in workloads)
+    for each in members:
+        for key, roles in each.items():
+            pods[key] = pods.get(key, 0) + sum(role.replicas for role in roles)
+    return tuple(_with(*one, gangs, pods, folder) for one in zip(workloads, members, strict=True))
 
 
 def named(workload: Workload, gangs: Mapping[Key, Gang], folder: FilePath) -> list[tuple[Gang, list[Role]]]:
-    """Each gang object that roles of the workload name, with those roles."""
+    """Each gang object among `gangs` that roles of the workload name, with those roles."""
+    return [(gangs[key], roles) for key, roles in _members(workload, folder).items() if key in gangs]
+
+
+def _members(workload: Workload, folder: FilePath) -> dict[Key, list[Role]]:
+    """The roles that name each gang object, be it among the files or not."""
     found: dict[Key, list[Role]] = {}
     for role in workload.roles:
-        for key in _names(role.template, workload.namespace, folder):
-            if key in gangs:
-                found.setdefault(key, []).append(role)
-    return [(gangs[key], roles) for key, roles in found.items()]
+        for key in dict.fromkeys(_names(role.template, workload.namespace, folder)):
+            found.setdefault(key, []).append(role)
+    return found
 
 
 def _names(template: PodTemplate, namespace: str, folder: FilePath) -> Iterator[Key]:
@@ -105,23 +108,39 @@ def _names(template: PodTemplate, namespace: str, folder: FilePath) -> Iterator[
         yield from ((rule["group"], namespace, name) for name in names if name)
 
 
-def _with(workload: Workload, each: Sequence[tuple[Gang, list[Role]]], pods: Mapping[Key, int]) -> Workload:
-    for gang, roles in each:
-        workload = _with_gang(workload, gang, roles, pods[gang.key])
+def _with(
+    workload: Workload,
+    members: Mapping[Key, Sequence[Role]],
+    gangs: Mapping[Key, Gang],
+    pods: Mapping[Key, int],
+    folder: FilePath,
+) -> Workload:
+    for key, roles in members.items():
+        gang = gangs.get(key)
+        made = _object(key, gang, roles, folder)
+        workload = replace(workload, gangs=(*workload.gangs, made))
+        if gang:
+            workload = _with_gang(workload, gang, roles, pods[key])
     return workload
+
+
+def _object(key: Key, gang: Gang | None, roles: Sequence[Role], folder: FilePath) -> GangObject:
+    group, namespace, name = key
+    kind = next(kind for one, kind in shipped.by_kind(folder, "gangs") if one == group)
+    names = tuple(role.name for role in roles if role.replicas)
+    title = gang.title if gang else f"{kind} {namespace}/{name}"
+    return GangObject(f"{group} {title}", title, name, names, gang.minimum if gang else None, gang is not None)
 
 
 def _with_gang(workload: Workload, gang: Gang, members: Sequence[Role], pods: int) -> Workload:
     names = {role.name for role in members}
     doubts = [Unmodelled(f"{gang.title}: {path}", "what it asks of its pods") for path in gang.strange]
-    if gang.minimum is not None and gang.minimum > pods:
-        doubts.append(Unmodelled(gang.title, f"it waits for {gang.minimum} pods, and {pods} in these files name it"))
     workload = replace(
         workload,
         roles=tuple(_known(role) if role.name in names else role for role in workload.roles),
         unmodelled=(*workload.unmodelled, *doubts),
     )
-    return workload if gang.minimum is None else _together(workload, gang, members, gang.minimum)
+    return workload if gang.minimum is None else _together(workload, gang, members, pods)
 
 
 def _known(role: Role) -> Role:
@@ -130,21 +149,24 @@ def _known(role: Role) -> Role:
     return replace(role, template=replace(role.template, used=used))
 
 
-def _together(workload: Workload, gang: Gang, members: Sequence[Role], minimum: int) -> Workload:
-    pods = sum(role.replicas for role in members)
-    whole = pods == workload.pods
-    said = f"{gang.title} has {pods} of the workload's pods and starts when {minimum} of its pods can"
+def _together(workload: Workload, gang: Gang, members: Sequence[Role], pods: int) -> Workload:
+    """`pods` name the gang in all. What these have to be of its minimum is what all others cannot be."""
+    own = sum(role.replicas for role in members)
+    minimum = gang.minimum or 0
+    floor = max(0, min(minimum - (pods - own), own))
+    whole = own == workload.pods
+    said = f"{gang.title} has {own} of the workload's pods and starts when {minimum} of its pods can"
     if whole and workload.min_available not in (None, 0, minimum):
         said += f"; the {workload.min_available} of the workload itself do not count"
     alone = members[0].name if len(members) == 1 else ""
     return replace(
         workload,
         roles=tuple(
-            replace(role, minimum=min(minimum, role.replicas)) if role.name == alone else role
+            replace(role, minimum=max(floor, min(role.minimum, 1))) if role.name == alone else role
             for role in workload.roles
         ),
         groups=_grouped(workload, members),
-        min_available=min(minimum, pods) if whole and pods else workload.min_available,
+        min_available=(floor or None) if whole and own else workload.min_available,
         notes=(*workload.notes, Note("gang", said)),
     )
 

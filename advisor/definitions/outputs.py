@@ -98,6 +98,7 @@ _made = _record(
     },
 )
 
+SIZES = Form("a mapping of roles to numbers of pods", _map(_count))
 COUNT = Form(f"a whole number from 0 to {MOST_PODS}", _count)
 MAXIMUM = Form("a whole number, or null", _or_null(_count))
 NAME = Form("a name", lambda value: isinstance(value, str) and value != "")
@@ -123,6 +124,7 @@ UNMODELLED = Form(
 )
 TEXTS = Form("a list of text", _list(_text))
 REQUIRES = Form("a list of API groups", _or_null(_list(_text)))
+NAMES = Form("a list of names of roles", _or_null(_list(_text)))
 CLAIMS = Form(
     "a list of {name, spec, shared}",
     _or_null(_list(_record({"name": _text, "spec": _is(dict)}, {"shared": _or_null(_count)}))),

@@ -23,7 +23,7 @@ from advisor.definitions.scalers import Scaler
 from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError, Path, at, dotted
 from advisor.files import Document
-from advisor.workload import GangGroup, Note, PodTemplate, Role, TopologyRequest, Unmodelled
+from advisor.workload import GangGroup, GangObject, Note, PodTemplate, Role, TopologyRequest, Unmodelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,10 +310,11 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
         each(outputs.STAGE, rule.stage, [0, 0]),
         each(outputs.TOPOLOGY, rule.topology, []),
         each(outputs.TEXT, rule.starts_after, ""),
+        each(outputs.NAMES, rule.made_after, []),
         _templates(rule, instances, names, given, context),
         strict=True,
     )
-    for instance, name, pods, floor, most, step, stage, topology, after, template in columns:
+    for instance, name, pods, floor, most, step, stage, topology, after, first, template in columns:
         role = Role(
             name=name,
             replicas=pods,
@@ -324,6 +325,7 @@ def _roles(rule: RoleRule, instances: Sequence[Instance], context: Context) -> I
             component=instance.component,
             instance=instance.id,
             starts_after=after or "",
+            made_after=tuple(first or ()),
             injected=bool(rule.added),
             stage=(stage[0], stage[1]),
             topology=tuple(TopologyRequest(**request) for request in topology or []),
@@ -389,11 +391,21 @@ def _added_containers(pod: Mapping[str, Any], role: Role) -> list[Note]:
 
 
 def _with_unique_names(found: Sequence[Role]) -> tuple[Role, ...]:
-    """A name that two roles share is told apart by the component."""
-    names = [role.name for role in found]
-    return tuple(
-        replace(role, name=f"{role.component}/{role.name}") if names.count(role.name) > 1 else role for role in found
-    )
+    """A name that two roles share is told apart by the component; what waits for it waits for both."""
+    names: dict[str, list[str]] = {}
+    for role in found:
+        alike = sum(other.name == role.name for other in found)
+        names.setdefault(role.name, []).append(f"{role.component}/{role.name}" if alike > 1 else role.name)
+    if {name for role in found for name in role.made_after} - {*names}:
+        raise InputError("pods wait for pods of which there is no role", path=("spec",), code="unreadable")
+    given = {name: iter(unique) for name, unique in names.items()}
+    return tuple(_called(next(given[role.name]), role, names) for role in found)
+
+
+def _called(name: str, role: Role, names: Mapping[str, Sequence[str]]) -> Role:
+    """A name that it shares with others means those others."""
+    others = [new for old in role.made_after for new in names[old] if new != name or len(names[old]) == 1]
+    return replace(role, name=name, made_after=tuple(others))
 
 
 def groups(context: Context, found: Sequence[Role]) -> tuple[GangGroup, ...]:
@@ -422,6 +434,13 @@ def min_available(context: Context, found: Sequence[Role]) -> tuple[int | None, 
         return value, []
     text = f"a minimum of {value} is above the {pods} pods that there are: all of them count"
     return pods or None, [Note(MINIMUM, text, warns=True)]
+
+
+def made_gang(context: Context, found: Sequence[Role], least: int | None) -> tuple[GangObject, ...]:
+    """The gang object that the controller itself makes of all pods."""
+    title = context.value(outputs.TEXT, context.profile.spec.gang.object, None, roles=_counts(found))
+    names = tuple(role.name for role in found if role.replicas)
+    return (GangObject("", title, "", names, least),) if title and names else ()
 
 
 def _counts(found: Sequence[Role]) -> dict[str, dict[str, int]]:

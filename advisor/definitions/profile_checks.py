@@ -23,13 +23,15 @@ _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("rules", "must"): ("object", "path"),
     **{
         ("roles", field): _INSTANCE
-        for field in ("name", "replicas", "minimum", "maximum", "step", "labels", "startsAfter", "stage", "topology")
+        for field in ("name", "replicas", "minimum", "maximum", "step", "labels", "stage", "topology")
     },
+    **{("roles", field): _INSTANCE for field in ("startsAfter", "madeAfter")},
     ("roles", "when"): ("id",),
     ("roles", "template"): (*_INSTANCE, "object", "role"),
     ("gang", "groups"): ("roles",),
     ("unmodelled",): ("written",),
     ("gang", "minAvailable"): ("roles",),
+    ("gang", "object"): ("roles",),
     ("claims",): ("roles",),
 }
 _OF_ADDED: Mapping[tuple[str, ...], tuple[str, ...]] = {("roles", "when"): (), ("roles", "template"): _INSTANCE}

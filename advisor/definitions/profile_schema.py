@@ -42,6 +42,7 @@ class RoleRule(_Model):
     labels       labels that the controller gives to the pods, key → value: text, or what is known of it otherwise
                  (`library/labels.jq`)
     startsAfter  what its pods wait for, as text
+    madeAfter    roles whose pods must be scheduled, run or have ended before its pods are made; itself: one by one
     stage        [first, last] in which its pods are alive, counted from 0
     topology     [{key, unit, exclusive, path}], requests for co-location
 
@@ -60,6 +61,7 @@ class RoleRule(_Model):
     template: Jq | None = None
     labels: Jq | None = None
     starts_after: Jq | None = None
+    made_after: Jq | None = None
     stage: Jq | None = None
     topology: Jq | None = None
 
@@ -158,12 +160,14 @@ class RuleSet(_Model):
 
 class Gang(_Model):
     """`groups`: [{count, members: {role: pods}}]. `minAvailable`: pods that must start at least, whichever they are.
+    `object`: what the controller makes of all pods, for a scheduler that waits for `minAvailable` of them; or null.
 
-    Both see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
+    All see the object, and the roles as `$roles`: {name: {replicas, minimum}}.
     """
 
     groups: Jq | None = None
     min_available: Jq | None = None
+    object: Jq | None = None
 
 
 class Example(_Model):
@@ -190,7 +194,9 @@ class ProfileSpec(_Model):
     `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
     `volumes`: names of volumes that the controller adds to the pods, for templates that are checked as a whole.
     `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
-    times of their own.
+    times of their own. `waits`: the path of what keeps its pods away until it is changed, or null. `over`: has it run
+    to its end, so that no pod of it comes any more? `left`: role → pods that may still be alive beside those that have
+    run to their end, where these are fewer than all.
     """
 
     for_: For = Field(alias="for")
@@ -203,6 +209,9 @@ class ProfileSpec(_Model):
     scaled: Jq | None = None
     volumes: Jq | None = None
     scheduled: bool = False
+    waits: Jq | None = None
+    over: Jq | None = None
+    left: Jq | None = None
     prepare: Jq | None = None
     roles: tuple[RoleRule, ...] = ()
     podless: Jq | None = None

@@ -286,13 +286,20 @@ def _alone(workload: Workload, found: Found) -> Workload:
 
 def _waiting(workload: Workload, given: Prepared, found: Found, own: Profile | None) -> Workload:
     """The workload, with a word where its pods come later."""
+    path = keeping_away(given, found, own)
+    if path is None:
+        return replace(workload, waits=bool(own and own.spec.scheduled))
+    note = Note("suspended", "keeps its pods away: those that are said come when it is resumed", path)
+    return replace(workload, waits=True, notes=(*workload.notes, note))
+
+
+def keeping_away(given: Prepared, found: Found, own: Profile | None) -> str | None:
+    """The path of what keeps an object's pods away until it is changed; None where nothing does."""
     definition = found.entry.definition
-    stopped = suspend.suspended(definition, given, found.entry.origin.engine)
-    note = Note(
-        "suspended", "keeps its pods away: those that are said come when it is resumed", suspend.path(definition)
-    )
-    waits = stopped or bool(own and own.spec.scheduled)
-    return replace(workload, waits=waits, notes=(*workload.notes, *([note] * stopped)))
+    if suspend.suspended(definition, given, found.entry.origin.engine):
+        return suspend.path(definition)
+    path: str | None = _context(own, given, "", found).value(outputs.TEXT, own.spec.waits, None) if own else None
+    return path
 
 
 def _definition(found: Found) -> Definition:
@@ -326,6 +333,7 @@ def _with_roles(workload: Workload, document: Document, written: Context, found:
         workload,
         roles=made.roles,
         groups=profile.groups(context, made.roles),
+        gangs=profile.made_gang(context, made.roles, least),
         min_available=least,
         notes=(*workload.notes, *scaled, *notes, *of_roles, *said),
         unmodelled=profile.unmodelled(context, given),

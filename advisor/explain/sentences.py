@@ -43,6 +43,7 @@ PLAIN: Mapping[str, str] = {
     "priorityclass-missing": "PriorityClass {subject} does not exist",
     "missing-reference": "there is no {subject}, on which its pods depend",
     "refused-there": "the manifest is not valid there: {subject}",
+    "gang-too-small": "{subject}",
     "unsupported": "not evaluated: {subject}",
     "unreadable": "could not read {subject}",
     "solver-limit": "the search for a packing stopped at its limit",

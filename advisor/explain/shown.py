@@ -18,8 +18,8 @@ def shown(workload: Workload, clusters: Iterable[str]) -> Workload:
     others = [name for name, found in rest if _pods(found) != _pods(chosen)]
     if not others:
         return chosen
-    note = Note("reference", f"these are its pods in {first}; in {', '.join(others)} they are others")
-    return replace(chosen, notes=(*chosen.notes, note))
+    note = Note("reference", f"these are its pods in {first}; in {', '.join(others)} they are others", warns=True)
+    return replace(chosen, variants=workload.variants, notes=(*chosen.notes, note))
 
 
 def _pods(workload: Workload) -> Any:

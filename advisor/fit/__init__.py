@@ -17,6 +17,7 @@ from advisor.fit import (
     admission,
     affinity,
     devices,
+    gangs,
     health,
     interpod,
     limits,
@@ -75,6 +76,7 @@ def examine(
         doubts=(
             *references.doubts(workload, cluster),
             *unmodelled.doubts(workload, cluster, assume),
+            *gangs.doubts(workload),
             *limits.doubts(workload, cluster),
             *quota.doubts(workload, present, cluster),
             *volumes.doubts(pods, cluster),

@@ -25,11 +25,13 @@ def charges(workload: Workload, shapes: Mapping[str, PodShape], cluster: Cluster
 
     Pods of the workload that are there already are part of what is used, and not charged again.
     """
-    there = {role: _there(pod, workload, cluster) for role, pod in shapes.items()}
+    objects = workload.objects
+    there = {role: sum(_there(pod, one, cluster) for one in objects) for role, pod in shapes.items()}
     for quota in _quotas(workload, cluster):
         for key, hard in sorted(quota.hard.items()):
             per_pod = {role: amount(key, pod) for role, pod in shapes.items() if applies(quota.scopes, pod)}
-            fixed = _object(key, workload) if not quota.scopes and not any(there.values()) else 0
+            new = not quota.scopes and not any(there.values())
+            fixed = sum(_object(key, one) for one in objects) if new else 0
             if fixed or any(per_pod.values()):
                 left = _left(quota, key)
                 own = sum(there[role] * n for role, n in per_pod.items())

@@ -24,8 +24,9 @@ DEFAULT_SCHEDULER = "default-scheduler"
 def refusals(workload: Workload, cluster: ClusterSnapshot, assume: bool) -> Iterator[Reason]:
     if not len(cluster.nodes) and not (cluster.gap("nodes") or cluster.gap("pods") or cluster.gap("cluster")):
         yield Reason("no-nodes", lasting=False)
-    if not _is_served(workload, cluster):
-        yield Reason("kind-not-served", subject=f"{workload.kind} ({workload.api_version})")
+    for one in workload.objects:
+        if not _is_served(one, cluster):
+            yield Reason("kind-not-served", subject=f"{one.kind} ({one.api_version})")
     for group in workload.requires:
         if not _has_group(group, cluster):
             yield Reason("kind-not-served", subject=f"{group}, which {workload.kind} needs,")

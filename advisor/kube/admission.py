@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from advisor.cluster import LimitRange, LimitRangeItem, Namespace, PriorityClass, Quota, RuntimeClass, Scope
 from advisor.errors import at
 from advisor.kube import decode, wire
 from advisor.labels import Toleration, labels
-from advisor.quantity import base_units
+from advisor.quantity import base_units, limit_units
 
 NODE_SELECTOR = "scheduler.alpha.kubernetes.io/node-selector"
 """The annotation of a namespace that the admission plugin PodNodeSelector reads."""
@@ -31,15 +31,15 @@ def quota(found: wire.ResourceQuota) -> Quota:
     with at("ResourceQuota", metadata.title):
         known = bool(status.hard)
         with at("status" if known else "spec", "hard"):
-            hard = _whole(status.hard if known else spec.hard)
+            hard = _whole(status.hard if known else spec.hard, limit_units)
         with at("status", "used"):
-            used = _whole(status.used) if known and status.used is not None else None
+            used = _whole(status.used, base_units) if known and status.used is not None else None
     return Quota(metadata.namespace or "", metadata.name, hard, used, tuple(_scopes(spec)))
 
 
-def _whole(found: wire.Quantities | None) -> dict[str, int]:
+def _whole(found: wire.Quantities | None, rounded: Callable[[str, int], int]) -> dict[str, int]:
     amounts = decode.thousandths(found)
-    return {key: base_units("cpu" if key in CPU_KEYS else key, amount) for key, amount in amounts.items()}
+    return {key: rounded("cpu" if key in CPU_KEYS else key, amount) for key, amount in amounts.items()}
 
 
 def _scopes(spec: wire.QuotaSpec) -> Iterable[Scope]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from advisor.company import Shortage, shortages
 from advisor.quantity import readable
 from advisor.render.layout import Cell, grid, paragraph
 from advisor.render.ranges import compact
@@ -37,11 +38,12 @@ def _typed(workload: Workload) -> str:
 
 
 def _blocks(workloads: Sequence[Workload], style: Style, *, full: bool) -> str:
-    blocks = ("\n".join(_workload(workload, style, full)) for workload in workloads)
+    short = list(shortages(workloads))
+    blocks = ("\n".join(_workload(workload, style, full, short)) for workload in workloads)
     return "\n\n".join(blocks) + "\n"
 
 
-def _workload(workload: Workload, style: Style, full: bool) -> Lines:
+def _workload(workload: Workload, style: Style, full: bool, short: Sequence[Shortage]) -> Lines:
     if style.headers:
         yield from paragraph(f"{workload.title} ({workload.source})", style, tone=BOLD, hanging=STEP)
         definition = workload.definition
@@ -57,7 +59,7 @@ def _workload(workload: Workload, style: Style, full: bool) -> Lines:
         return
     yield from grid(list(_rows(workload, style)), style)
     yield from _state(workload, style)
-    for line in (*_gang(workload), *_claims(workload), *_unsupported(workload)):
+    for line in (*_gang(workload), *_short(workload, short), *_claims(workload), *_unsupported(workload)):
         yield from paragraph(line, style, hanging=STEP)
     if full:
         yield from _notes(workload, style)
@@ -149,6 +151,12 @@ def _least(workload: Workload, least: int) -> str:
     if any(least < sum(group.members.values()) for group in workload.groups):
         return f"a gang scheduler starts {pods}, whichever they are, before the rest of the gang"
     return f"starts with {pods} or more"
+
+
+def _short(workload: Workload, short: Sequence[Shortage]) -> Lines:
+    for one in short:
+        if any(gang in workload.gangs for gang in one.gangs):
+            yield f"{one.title} {one.text}"
 
 
 def _group(group: GangGroup) -> str:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from advisor.cluster import Gap
+from advisor.company import Shortage, shortages
 from advisor.errors import dotted
 from advisor.quantity import Amounts, canonical
 from advisor.render.ages import age, oldest
@@ -89,10 +90,11 @@ def _verdicts(report: Report) -> dict[tuple[str, str], str]:
 
 
 def workload_report(workloads: Sequence[Workload], passed_over: Mapping[str, int] | None = None) -> Tree:
+    short = list(shortages(workloads))
     return {
         "apiVersion": API,
         "kind": "WorkloadReport",
-        "workloads": [_described(workload) for workload in workloads],
+        "workloads": [_described(workload, short) for workload in workloads],
         "passedOver": dict(sorted((passed_over or {}).items())),
     }
 
@@ -101,12 +103,18 @@ def _time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
-def _identity(workload: Workload) -> Tree:
+def _named(workload: Workload) -> Tree:
     return {
         "apiVersion": workload.api_version,
         "kind": workload.kind,
         "namespace": workload.namespace,
         "name": workload.name,
+    }
+
+
+def _identity(workload: Workload) -> Tree:
+    return {
+        **_named(workload),
         "source": {"file": workload.source.file, "line": workload.source.line},
         "definition": {"name": workload.definition.name, "from": workload.definition.origin},
     }
@@ -118,6 +126,7 @@ def _answer(answer: Answer, as_of: datetime, recorded: Mapping[str, Sequence[str
         **_identity(workload),
         "accelerator": answer.accelerator or None,
         "roles": [_role(role) for role in workload.roles],
+        "togetherWith": [_named(other) for other in answer.company],
         "choice": _choice(answer.choice) if answer.choice else None,
         "clusters": [_cluster(verdict, as_of, recorded.get(verdict.cluster, ())) for verdict in answer.verdicts],
         "notes": _notes(workload),
@@ -199,7 +208,8 @@ def _gap(gap: Gap) -> Tree:
     return {"what": gap.what, "why": gap.why, "text": gap.text}
 
 
-def _described(workload: Workload) -> Tree:
+def _described(workload: Workload, short: Sequence[Shortage]) -> Tree:
+    gangs = [one for one in short if any(gang in workload.gangs for gang in one.gangs)]
     return {
         **_identity(workload),
         "roles": [{**_role(role), "live": _live(role, workload.state)} for role in workload.roles],
@@ -208,7 +218,10 @@ def _described(workload: Workload) -> Tree:
         "minAvailable": workload.min_available,
         "sharedClaims": [_shared(claim) for claim in workload.shared_claims],
         "status": _status(workload.state),
-        "unsupported": [{"path": asked.path, "text": asked.text} for asked in workload.unmodelled],
+        "unsupported": [
+            *({"path": one.title, "text": one.text} for one in gangs),
+            *({"path": asked.path, "text": asked.text} for asked in workload.unmodelled),
+        ],
         "notes": _notes(workload),
         "errors": _errors(workload),
     }

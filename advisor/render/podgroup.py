@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from advisor.quantity import canonical
 from advisor.render.totals import per_pod
-from advisor.workload import GangGroup, Workload
+from advisor.workload import GangGroup, Workload, waves
 
 Tree = dict[str, Any]
 LONGEST = 63
@@ -33,27 +34,69 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one scheduler is told. `versions` are the apiVersions of its object, the preferred one first."""
+    """How one scheduler is told. `versions` are the apiVersions of its object, the preferred one first.
+
+    `by_role`: it can be told how many pods of each role, and not only how many in all.
+    """
 
     versions: tuple[str, ...]
     write: Callable[[Workload, Sequence[Gang], str], Iterator[Tree]]
     joins: str
+    by_role: bool = False
 
 
 def gangs(workload: Workload) -> list[Gang]:
-    """Every gang of the workload, in order; none where its pods start one by one."""
-    sole = workload.groups[0] if len(workload.groups) == 1 and workload.groups[0].count == 1 else None
-    found = []
-    for place, group in enumerate(workload.groups):
-        base = workload.name.rstrip("-.")
-        template = base if len(workload.groups) == 1 else f"{base}-{place}"
-        for index in range(group.count):
-            name = template if group.count == 1 else f"{template}-{index}"
-            minimum = _pods(group)
-            if group is sole and workload.min_available:
-                minimum = min(minimum, workload.min_available)
-            found.append(Gang(_label(name), group.members, minimum, _label(template)))
-    return found
+    """Every gang of the workload, in order; none where its pods start one by one.
+
+    Pods that are made only after others run are a gang of their own: in one gang, both would wait for each other. Those
+    that are made one by one are in none, and neither are those that have a gang object already.
+    """
+    parts = [
+        (_template(workload, place, part, len(parts) > 1), part)
+        for place, group in enumerate(workload.groups)
+        if (parts := _waves(workload, group))
+        for part in parts
+    ]
+    spare = _spare(workload, [part for _, part in parts])
+    found = [
+        Gang(_label(name), part.members, max(1, _pods(part) - spare), _label(template))
+        for template, part in parts
+        for name in ([template] if part.count == 1 else [f"{template}-{index}" for index in range(part.count)])
+    ]
+    return [gang for gang in found if not {*gang.members} & _named_otherwise(workload, gang.name)]
+
+
+def _waves(workload: Workload, group: GangGroup) -> list[GangGroup]:
+    """The group's pods that a gang object can still hold together, by the order in which they are made."""
+    when = waves(workload.roles)
+    left_out = {role.name for role in workload.roles if role.one_by_one} | {*taken(workload)}
+    found: dict[int, dict[str, int]] = {}
+    for name, pods in group.members.items():
+        if name not in left_out:
+            found.setdefault(when[name], {})[name] = pods
+    return [GangGroup(group.count, members) for _, members in sorted(found.items())]
+
+
+def taken(workload: Workload) -> dict[str, str]:
+    """Roles whose pods have a gang object, and its title."""
+    return {role: gang.title for gang in workload.gangs if gang.given for role in gang.roles}
+
+
+def _named_otherwise(workload: Workload, name: str) -> set[str]:
+    """Roles whose pods name a gang object of another name, which nobody has seen."""
+    return {role for gang in workload.gangs if not gang.given and gang.name != name for role in gang.roles}
+
+
+def _template(workload: Workload, place: int, part: GangGroup, several: bool) -> str:
+    base = _owner(workload) if len(workload.groups) == 1 else f"{_owner(workload)}-{place}"
+    return "-".join([base, *part.members]) if several else base
+
+
+def _spare(workload: Workload, parts: Sequence[GangGroup]) -> int:
+    """How many pods a start can do without, where the workload says so and is one gang."""
+    if len(workload.groups) > 1 or not workload.min_available or any(part.count > 1 for part in parts):
+        return 0
+    return max(0, sum(map(_pods, parts)) - workload.min_available)
 
 
 def _pods(group: GangGroup) -> int:
@@ -61,8 +104,30 @@ def _pods(group: GangGroup) -> int:
 
 
 def _label(name: str) -> str:
-    """As a DNS label; names of objects may hold dots and be longer."""
-    return re.sub(r"[^a-z0-9-]", "-", name.lower())[:LONGEST].strip("-")
+    """As a DNS label; names may hold dots and be longer, and what is replaced or cut off may be all that differs."""
+    label = re.sub(r"[^a-z0-9-]", "-", name.lower()).strip("-")
+    if label == name.lower() and len(label) <= LONGEST:
+        return label
+    return _marked(label, name)
+
+
+def _marked(label: str, name: str) -> str:
+    digest = blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{label[: LONGEST - len(digest) - 1].rstrip('-')}-{digest}"
+
+
+def interchangeable(workload: Workload, scheduler: str) -> list[str]:
+    """Roles of which a gang counts fewer pods than there are, so that those of one may stand for those of another."""
+    found = [gang for gang in gangs(workload) if len(gang.members) > 1]
+    if FORMATS[scheduler].by_role and all(map(_is_whole, found)):
+        return []
+    pods = {role.name: role.replicas for role in workload.roles}
+    counted = {name: sum(gang.members.get(name, 0) for gang in found) for gang in found for name in gang.members}
+    return list(counted) if any(pods[name] > number for name, number in counted.items()) else []
+
+
+def _is_whole(gang: Gang) -> bool:
+    return gang.minimum == sum(gang.members.values())
 
 
 def _object(workload: Workload, version: str, kind: str, name: str, spec: Tree) -> Tree:
@@ -95,17 +160,24 @@ def _policy(gang: Gang) -> Tree:
 def _kai(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
     """A sub-group per role, all of them needed; where fewer pods may start than there are, only their number."""
     for gang in found:
-        whole = gang.minimum == sum(gang.members.values()) and len(gang.members) > 1
-        parts = [{"name": _label(role), "minMember": count} for role, count in gang.members.items()]
+        whole = _is_whole(gang) and len(gang.members) > 1
+        parts = [{"name": name, "minMember": count} for name, count in _parts(gang.members).items()]
         spec = {"minSubGroup": len(parts), "subGroups": parts} if whole else {"minMember": gang.minimum}
         yield _object(workload, version, "PodGroup", gang.name, spec)
+
+
+def _parts(members: Mapping[str, int]) -> dict[str, int]:
+    """Names of sub-groups, and their pods; roles may differ by case alone."""
+    names = {role: _label(role) for role in members}
+    if len({*names.values()}) < len(names):
+        names = {role: _marked(label, role) for role, label in names.items()}
+    return {names[role]: count for role, count in members.items()}
 
 
 def _counted(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
     """A number of pods, and what all of them ask for where all must start."""
     for gang in found:
-        whole = gang.minimum == sum(gang.members.values())
-        least = {"minResources": _resources(workload, gang)} if whole else {}
+        least = {"minResources": _resources(workload, gang)} if _is_whole(gang) else {}
         yield _object(workload, version, "PodGroup", gang.name, {"minMember": gang.minimum, **least})
 
 
@@ -122,6 +194,7 @@ FORMATS: Mapping[str, Format] = {
         ("scheduling.run.ai/v2alpha2",),
         _kai,
         "annotation pod-group-name and, for sub-groups, label kai.scheduler/subgroup-name",
+        by_role=True,
     ),
     "volcano": Format(("scheduling.volcano.sh/v1beta1",), _counted, "annotation scheduling.k8s.io/group-name"),
     "scheduler-plugins": Format(("scheduling.x-k8s.io/v1alpha1",), _counted, "label scheduling.x-k8s.io/pod-group"),

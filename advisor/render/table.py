@@ -111,7 +111,7 @@ def largest(verdict: Verdict, workload: Workload) -> str:
         return "all"
     if verdict.largest is None or workload.is_open:
         return "-"
-    return f"{sum(verdict.largest.values())} of {workload.pods}"
+    return f"{sum(verdict.largest.values())} of {workload.on(verdict.cluster).pods}"
 
 
 def _largest_by_role(verdict: Verdict, workload: Workload) -> str:
@@ -119,7 +119,7 @@ def _largest_by_role(verdict: Verdict, workload: Workload) -> str:
         return "all"
     if verdict.largest is None:
         return "-"
-    replicas = {role.name: role.replicas for role in workload.roles}
+    replicas = {role.name: role.replicas for role in workload.on(verdict.cluster).roles}
     return ", ".join(f"{count} of {replicas[role]} {role}" for role, count in verdict.largest.items()) or "-"
 
 
@@ -129,6 +129,8 @@ def advice(answer: Answer, style: Style, full: bool) -> Lines:
         yield from paragraph("Not judged: its manifest has faults.", style, tone=BOLD)
         return
     yield ""
+    if answer.company:
+        yield from paragraph(f"It goes together with {_company(answer)}.", style, hanging=STEP)
     yield from paragraph(_decision(answer, full), style, tone=f"{BOLD};{GREEN}" if answer.choice else BOLD)
     if full:
         yield from _assignment(answer, style)
@@ -140,6 +142,13 @@ def advice(answer: Answer, style: Style, full: bool) -> Lines:
     if nearest:
         text = f"Nearest miss: {nearest.cluster}. To make it fit: {nearest.changes[0].text}."
         yield from paragraph(text, style, hanging=STEP)
+
+
+def _company(answer: Answer) -> str:
+    """The others, and what they share."""
+    keys = {gang.key for other in answer.company for gang in other.gangs}
+    shared = ", ".join(gang.title for gang in answer.workload.gangs if gang.key in keys)
+    return f"{', '.join(other.title for other in answer.company)}: their pods share {shared or 'gangs'}"
 
 
 def _decision(answer: Answer, full: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
@@ -23,6 +24,20 @@ def total(workload: Workload) -> dict[str, int]:
         for name, amount in per_pod(role).items():
             found[name] = found.get(name, 0) + amount * role.replicas
     return {name: amount for name, amount in found.items() if amount}
+
+
+def at_once(workload: Workload) -> dict[str, int]:
+    """The most that those pods ask for together which run at the same time."""
+    last = max((role.stage[1] for role in workload.roles), default=0)
+    stages = (
+        replace(workload, roles=tuple(role for role in workload.roles if role.stage[0] <= stage <= role.stage[1]))
+        for stage in range(last + 1)
+    )
+    found: dict[str, int] = {}
+    for stage in stages:
+        for name, amount in total(stage).items():
+            found[name] = max(found.get(name, 0), amount)
+    return found
 
 
 def devices_per_pod(role: Role) -> Devices:

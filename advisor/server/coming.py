@@ -100,6 +100,25 @@ def only(workload: Workload, roles: tuple[Role, ...]) -> Workload:
     return replace(workload, roles=roles, groups=together, min_available=None)
 
 
+def left(workload: Workload, most: Sizes) -> Workload:
+    """The workload without the pods that have run to their end: `most` may still be alive of some roles."""
+    sizes = {role.name: min(role.replicas, most.get(role.name, role.replicas)) for role in workload.roles}
+    if all(role.replicas == sizes[role.name] for role in workload.roles):
+        return workload
+    roles = (
+        replace(role, replicas=sizes[role.name], minimum=min(role.minimum, sizes[role.name])) for role in workload.roles
+    )
+    whole = (
+        {name: min(pods, sizes[name] // group.count) for name, pods in group.members.items()}
+        for group in workload.groups
+    )
+    groups = (
+        replace(group, members={name: pods for name, pods in members.items() if pods})
+        for group, members in zip(workload.groups, whole, strict=True)
+    )
+    return replace(workload, roles=tuple(roles), groups=tuple(group for group in groups if group.members))
+
+
 def _coming(old: Workload, new: Workload, running: Sizes) -> tuple[tuple[Role, ...], bool]:
     """Roles of those that are still to come; with them, are they to be in the place of others?
 

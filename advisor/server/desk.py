@@ -38,6 +38,7 @@ from advisor.server.reservations import (
 from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Held
+from advisor.server.wording import EXPECTED, RUNS
 from advisor.trial import Trial
 from advisor.verdict import Placement
 from advisor.workload import Reference, Workload
@@ -446,7 +447,8 @@ class _Asking:
         clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
         clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one) for one in clusters)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
-        return self.desk.advice(workload, question, self.ticket)
+        tie = RUNS if there else EXPECTED if self.home else ""
+        return replace(self.desk.advice(workload, question, self.ticket), tie=tie)
 
 
 def _first(nodes: Mapping[str, int], most: int) -> dict[str, int]:

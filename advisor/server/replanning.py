@@ -1,7 +1,8 @@
 """Room that is promised on nodes which cannot bear it any more: promised anew on others.
 
 kube-scheduler knows nothing of our nodes: pods land where others are expected, and nodes go. What a snapshot leaves no
-room for is planned once more, the oldest first, on what all others leave.
+room for is planned once more, the oldest first, on what all others leave. Pods that come once others of their object
+have ended are expected where those are: that room is theirs already.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
+from advisor import surgery
+from advisor.assume import relieved
 from advisor.cluster import ClusterSnapshot
 from advisor.fit.taints import untolerated
 from advisor.server.coming import only
@@ -28,7 +32,7 @@ def planned_anew(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) ->
     """The holds of a cluster, in the order of their age, as the cluster can bear them. The same ones where it can."""
     rows = {name: row for row, name in enumerate(cluster.nodes.names)}
     if not _is_short(holds, cluster, rows):
-        return tuple(holds)
+        return _all_drawn_near(holds, cluster, plan)
     there, kept, moved = cluster, list(holds), []
     for place, one in enumerate(holds):
         if one.workload is None or (not one.bereft and _bears(there, one, rows)):
@@ -38,7 +42,47 @@ def planned_anew(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) ->
     for place in moved:
         kept[place] = _moved(holds[place], there, plan)
         there = charged(there, kept[place])
+    return _all_drawn_near(kept, cluster, plan)
+
+
+def _all_drawn_near(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) -> tuple[Hold, ...]:
+    """With what follows other pods expected on the nodes of these, as far as they have room for it."""
+    kept = list(holds)
+    for place, one in enumerate(holds):
+        for stage in sorted({one.alive(role)[0] for role in one.placement} - {0}) if one.workload else ():
+            others = [other for other in kept if other.key != one.key]
+            kept[place] = _drawn_near(kept[place], stage, others, cluster, plan)
     return tuple(kept)
+
+
+def _drawn_near(one: Hold, stage: int, others: Iterable[Hold], cluster: ClusterSnapshot, plan: Plan) -> Hold:
+    """Those that begin with a stage, on the nodes of those that end before; what finds no room there stays."""
+    begin = {role: pods for role, pods in one.sizes.items() if one.alive(role)[0] == stage}
+    ended = {role for role in (*one.placement, *one.bound) if one.alive(role)[1] < stage}
+    near = _nodes(one.placement, ended) | _nodes(one.bound, ended)
+    if not _nodes(one.bound, ended) or _nodes(one.placement, begin) <= near:
+        return one
+    assert one.workload
+    beside = {role: nodes for role, nodes in one.placement.items() if role not in ended and role not in begin}
+    gone = {role: nodes for role, nodes in one.bound.items() if role in ended}
+    there = relieved(replace(surgery.only(cluster, near), quotas=()), gone, one.shapes)
+    there = reduce(charged, [*others, replace(one, placement=beside, bound={})], there)
+    found = plan(_of(one.workload, Counter(begin)), there).assignment
+    placement = {role: Counter(nodes) for role, nodes in one.placement.items()}
+    for role in begin:
+        placement[role] = Counter(found.get(role, {}))
+        for node in sorted(set(one.placement[role]) - near):
+            placement[role][node] = min(one.placement[role][node], begin[role] - placement[role].total())
+    drawn = replace(one, placement={role: dict(+nodes) for role, nodes in placement.items() if +nodes})
+    return drawn if drawn.sizes == one.sizes and _pods_on(near, drawn) > _pods_on(near, one) else one
+
+
+def _nodes(pods: Mapping[str, Mapping[str, int]], roles: Iterable[str]) -> frozenset[str]:
+    return frozenset(node for role in roles for node in pods.get(role, ()))
+
+
+def _pods_on(nodes: frozenset[str], one: Hold) -> int:
+    return sum(pods for there in one.placement.values() for node, pods in there.items() if node in nodes)
 
 
 def _is_short(holds: Iterable[Hold], cluster: ClusterSnapshot, rows: Rows) -> bool:
@@ -80,7 +124,8 @@ def _moved(one: Hold, cluster: ClusterSnapshot, plan: Plan) -> Hold:
     """Quotas are left out of account: they have no other room elsewhere in the cluster, and are charged as before."""
     assert one.workload
     wanted = Counter(one.sizes) + one.bereft
-    placement = plan(_of(one.workload, wanted), replace(cluster, quotas=())).assignment
+    there = relieved(cluster, one.before, one.shapes)
+    placement = plan(_of(one.workload, wanted), replace(there, quotas=())).assignment
     found = {role: sum(nodes.values()) for role, nodes in placement.items()}
     kept = {role: {node: pods for node, pods in nodes.items() if pods} for role, nodes in placement.items()}
     return replace(

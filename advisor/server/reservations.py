@@ -20,7 +20,7 @@ from advisor.labels import Labels
 from advisor.server.appeared import Alike, Appeared
 from advisor.server.likeness import Changed, Likeness
 from advisor.verdict import Placement
-from advisor.workload import Workload
+from advisor.workload import Stage, Workload
 
 Counts = Mapping[Labels, int]
 """Label set → pods of one namespace that have exactly these labels."""
@@ -53,6 +53,7 @@ class Hold:
     begun      is the object there: did some of its pods come, or do they exist?
     strangers  other clusters where pods bear the object's name that were there before: theirs are no sign of it
     stages     role → stages in which its pods are alive; those of different stages share their room
+    bound      role → node → pods that have come and are there, as long as others are to follow them
     beyond     role → pods that the object has besides, and that there was no room for
     lost       of these, those that had been promised room which is there no more
     workload   what was asked about; None: it cannot be planned anew
@@ -73,6 +74,7 @@ class Hold:
     begun: bool = False
     strangers: frozenset[str] = frozenset()
     stages: Stages = field(default_factory=dict)
+    bound: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     beyond: Mapping[str, int] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
     workload: Workload | None = None
@@ -96,6 +98,15 @@ class Hold:
     def bereft(self) -> Counter[str]:
         """Role → pods that have lost their room and are still to come."""
         return Counter(self.lost) & Counter(self.beyond)
+
+    @property
+    def before(self) -> dict[str, Mapping[str, int]]:
+        """Of the pods that are there, those that will have ended before any comes that is still to come."""
+        first = min((self.alive(role)[0] for role in self.due), default=0)
+        return {role: nodes for role, nodes in self.bound.items() if self.alive(role)[1] < first}
+
+    def alive(self, role: str) -> Stage:
+        return self.stages.get(role, (0, 0))
 
     @property
     def nodes(self) -> frozenset[str]:
@@ -170,7 +181,8 @@ def in_place_of(one: Hold, made: Hold) -> Hold:
     if one.cluster != made.cluster:
         return _no_longer(one, made)
     counted = {role: min(pods, made.sizes.get(role, 0)) for role, pods in one.counted.items()}
-    told = replace(made, unbound=one.unbound, counted=counted)
+    bound = {role: nodes for role, nodes in one.bound.items() if role in made.shapes}
+    told = replace(made, unbound=one.unbound, counted=counted, bound=bound)
     told = _no_longer(one, told)
     return _begun(told) if one.begun else told
 
@@ -315,7 +327,7 @@ def _without_zeros(left: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str,
 
 def charged(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
     """The snapshot with one hold's pods on it; on nodes that are gone nothing can be held."""
-    return assume(snapshot, Placement(one.placement), one.shapes, one.charges, one.stages, one.counted)
+    return assume(snapshot, Placement(one.placement), one.shapes, one.charges, one.stages, one.counted, one.bound)
 
 
 def uncounted(snapshot: ClusterSnapshot, one: Hold) -> ClusterSnapshot:
@@ -362,7 +374,7 @@ def _after(one: Hold, arrivals: _Arrivals, cluster: str) -> Hold:
     came = sum(one.due.values()) - sum(changed.due.values())
     changed = replace(changed, most=changed.most - came) if came else changed
     if cluster == one.cluster:
-        changed = _created(changed, arrivals)
+        changed = _staying(_created(changed, arrivals), arrivals)
     return changed if changed.due == one.due and not changed.counted else _begun(changed)
 
 
@@ -400,6 +412,24 @@ def _let_go(beyond: Counter[str], roles: Sequence[str], new: int) -> int:
         beyond[role] -= gone
         taken += gone
     return taken
+
+
+def _staying(one: Hold, arrivals: _Arrivals) -> Hold:
+    """Where those pods are that have come: once they end, their room is there for those of later stages."""
+    if one.workload is None or len(set(one.stages.values())) < 2:
+        return one
+    came = Counter({role.name: role.replicas for role in one.workload.roles}) - Counter(one.due)
+    there: dict[str, Counter[str]] = {role: Counter() for role in came}
+    for labels in one.likeness.among(arrivals.bound):
+        nodes = Counter(arrivals.bound.nodes[labels])
+        for role in filter(there.__contains__, one.likeness.roles(labels)):
+            for node in sorted(nodes):
+                taken = min(nodes[node], came[role])
+                came[role] -= taken
+                nodes[node] -= taken
+                there[role][node] += taken
+    bound = {role: dict(+nodes) for role, nodes in there.items() if +nodes}
+    return one if bound == one.bound else replace(one, bound=bound)
 
 
 def _created(one: Hold, arrivals: _Arrivals) -> Hold:

@@ -18,7 +18,7 @@ from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
 from advisor.server.wanted import NOTHING_HELD, Clusters, Held, Wanted, wanted
 from advisor.trial import Trial
-from advisor.verdict import FULL, REDUCED, UNKNOWN, Answer
+from advisor.verdict import FULL, NEVER, REDUCED, UNKNOWN, Answer, hangs_on_nodes
 from advisor.workload import Workload
 
 FITTING, NOWHERE, REFUSED = "fits", "fits-nowhere", "refused"
@@ -28,10 +28,14 @@ DECISIONS = (FITTING, NOWHERE, REFUSED, WAVED, FREED, FAULTY, UNDECIDED, BROKEN)
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The answer to a question, and the trial on the cluster that was chosen."""
+    """The answer to a question, and the trial on the cluster that was chosen.
+
+    tie  why only some clusters were asked: what it joins is there (RUNS), or to come there (EXPECTED); "": all were
+    """
 
     answer: Answer
     chosen: Trial | None
+    tie: str = ""
 
 
 Ask = Callable[[Workload, bool], Advice]
@@ -118,19 +122,22 @@ def _decided(advice: Advice, asked: Wanted, enforced: Strictness | None) -> Deci
     said = wording.later() if asked.later else ()
     if answer.choice:
         return Decision(FITTING, warnings=(*wording.fits(answer), *said), audit=_audit(FITTING, answer), advice=advice)
-    if enforced and _is_sure(answer, enforced, ever=asked.later or asked.unsure):
+    if enforced and _is_sure(answer, enforced, asked):
         audit = _audit(REFUSED, answer)
-        return Decision(REFUSED, allowed=False, message=wording.refusal(answer), audit=audit, advice=advice)
-    warnings = (*wording.nowhere(answer), *said)
+        return Decision(REFUSED, allowed=False, message=wording.refusal(answer, advice.tie), audit=audit, advice=advice)
+    warnings = (*wording.nowhere(answer, advice.tie), *said)
     return Decision(NOWHERE, warnings=warnings, audit=_audit(NOWHERE, answer), advice=advice)
 
 
-def _is_sure(answer: Answer, strictness: Strictness, *, ever: bool) -> bool:
+def _is_sure(answer: Answer, strictness: Strictness, asked: Wanted) -> bool:
     """Is it a no whatever the clusters have that could not be judged? Or is it to be taken as one all the same?
 
-    Is there to be no room `ever`, it does not matter what is full now.
+    Where pods go before, it does not matter what is full now; where they come later, neither does which nodes there
+    are: an autoscaler takes them away and brings them.
     """
-    if ever and any(verdict.verdict in (FULL, REDUCED) for verdict in answer.verdicts):
+    if (asked.later or asked.unsure) and any(verdict.verdict in (FULL, REDUCED) for verdict in answer.verdicts):
+        return False
+    if asked.later and any(verdict.verdict == NEVER and hangs_on_nodes(verdict.reasons) for verdict in answer.verdicts):
         return False
     unknown = [verdict for verdict in answer.verdicts if verdict.verdict == UNKNOWN]
     stale = [verdict for verdict in unknown if any(gap.why == STALE for gap in verdict.gaps)]

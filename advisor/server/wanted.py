@@ -17,15 +17,13 @@ from advisor.errors import InputError, Where
 from advisor.files import Document, Source
 from advisor.server import coming, size
 from advisor.server.likeness import Changed
-from advisor.server.request import CONNECT, CREATE, Request
+from advisor.server.request import CONNECT, CREATE, UPDATE, Request
 from advisor.workload import PodTemplate, Workload
 
 Clusters = Callable[[], Sequence[ClusterSnapshot]]
 
 SYSTEM, ANYBODY = "system:", "system:anonymous"
 """What the names of components and of service accounts begin with, and the one of these that is nobody."""
-
-COMPLETED = "Completed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +83,10 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
-    if held.due and _is_over(request.object, catalog):
+    same = says_the_same(request) and not _is_let_go(request, catalog)
+    if request.operation == UPDATE and (held.due or not same) and _is_over(request.object, catalog):
         return Wanted(ended=True)
-    if says_the_same(request) or _is_child(request, catalog):
+    if same or _is_child(request, catalog):
         return NOTHING
     new = _workload(request.object, request, catalog, clusters)
     if new is None:
@@ -129,14 +128,28 @@ def _there(workload: Workload) -> Workload:
 
 def _is_over(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
     """Does its status say that it has run to its end? What cannot be told is no end."""
-    if not found or not found.get("status"):
+    return bool(found and found.get("status")) and _holds(live.is_over, found, catalog)
+
+
+def _is_let_go(request: Request, catalog: Catalog) -> bool:
+    """Is what keeps the pods of an object away in what is written on it, and is that put there or taken away?"""
+    old, new = (one.get("metadata") if one else None for one in (request.old, request.object))
+    if not (isinstance(old, dict) and isinstance(new, dict)) or old.get("annotations") == new.get("annotations"):
         return False
+    return _holds(live.is_kept_away, request.old, catalog) != _holds(live.is_kept_away, request.object, catalog)
+
+
+def _holds(test: Callable[[Document, Catalog], bool], found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+    """What cannot be read does not."""
     try:
         size.check(found)
-        document = Document(found, Source("object", ""), 0, Where("object"))
-        return COMPLETED in live.states(document, catalog)
+        return test(_document(found), catalog)
     except InputError:
         return False
+
+
+def _document(found: Mapping[str, Any] | None) -> Document:
+    return Document(found, Source("object", ""), 0, Where("object"))
 
 
 def says_the_same(request: Request) -> bool:
@@ -176,15 +189,25 @@ def _workload(
 ) -> Workload | None:
     """None for kinds without a definition. Raises InputError also for what would take too long."""
     size.check(found)
-    document = Document(found, Source("object", ""), 0, Where("object"))
+    document = _document(found)
+    most = _left(document, catalog) if request.operation == UPDATE else {}
 
     def again(held: InCluster) -> Sequence[Workload]:
         read = reading.read([document], catalog, request.namespace or "default", in_cluster=held)
-        return tuple(_anywhere(replace(one, name=request.name or one.name), found) for one in read.workloads)
+        named = (replace(one, name=request.name or one.name) for one in read.workloads)
+        return tuple(coming.left(_anywhere(one, found), most) for one in named)
 
     first = again(NOTHING_LOOKED_UP)
     open_ones = variants.sought(first)
     return next(iter(variants.on_clusters(first, again, clusters()) if open_ones else first), None)
+
+
+def _left(document: Document, catalog: Catalog) -> Mapping[str, int]:
+    """Where that cannot be read, all pods may still be alive."""
+    try:
+        return live.left(document, catalog)
+    except InputError:
+        return {}
 
 
 def _anywhere(workload: Workload, found: Mapping[str, Any] | None) -> Workload:

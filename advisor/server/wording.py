@@ -12,14 +12,17 @@ from dataclasses import replace
 from advisor.errors import Fault
 from advisor.quantity import readable
 from advisor.render.style import visible
-from advisor.render.totals import total
-from advisor.verdict import FULL, NEVER, REDUCED, UNKNOWN, Answer, Verdict
+from advisor.render.totals import at_once, total
+from advisor.verdict import FULL, NEVER, REDUCED, UNKNOWN, Answer, Verdict, hangs_on_nodes
 from advisor.workload import Workload
 
 SHORT = 120
 LONGEST = 256
 TOGETHER = 3500
 US = "wm-place: "
+
+RUNS, EXPECTED = "where it runs", "where its pods are expected"
+"""Why only some clusters are asked: what joins an object has to go where that is."""
 
 
 def fits(answer: Answer) -> tuple[str, ...]:
@@ -33,9 +36,10 @@ def fits(answer: Answer) -> tuple[str, ...]:
 
 
 def _size(answer: Answer, asked: Workload) -> str:
-    amount = total(asked).get(answer.accelerator)
+    amount = at_once(asked).get(answer.accelerator)
     if amount:
-        return f"{readable(answer.accelerator, amount)} {answer.accelerator}"
+        stages = " at a time" if amount != total(asked)[answer.accelerator] else ""
+        return f"{readable(answer.accelerator, amount)} {answer.accelerator}{stages}"
     return f"{asked.pods} pod{'s' * (asked.pods != 1)}"
 
 
@@ -48,24 +52,33 @@ def _part(answer: Answer, chosen: Verdict, asked: Workload) -> str:
     pods = f"{placed.pods} of {asked.pods} pods on {nodes} node{'s' * (nodes != 1)}"
     if not total(asked).get(answer.accelerator):
         return pods
-    some, all_ = (readable(answer.accelerator, total(one).get(answer.accelerator, 0)) for one in (placed, asked))
+    some, all_ = (readable(answer.accelerator, at_once(one).get(answer.accelerator, 0)) for one in (placed, asked))
     return f"{some} of {all_} {answer.accelerator}: {pods}"
 
 
-def nowhere(answer: Answer) -> tuple[str, ...]:
-    return _lines([_no(answer), *(_line(answer, verdict) for verdict in answer.verdicts)])
+def nowhere(answer: Answer, tie: str = "") -> tuple[str, ...]:
+    return _lines([_no(answer, tie), *(_line(answer, verdict) for verdict in answer.verdicts)])
 
 
-def refusal(answer: Answer) -> str:
+def refusal(answer: Answer, tie: str = "") -> str:
     """The reason of a refusal, on one line: kubectl prints it behind the name of the webhook."""
-    return _cut("; ".join([_no(answer), *(_line(answer, verdict) for verdict in answer.verdicts)]), TOGETHER)
+    return _cut("; ".join([_no(answer, tie), *(_line(answer, verdict) for verdict in answer.verdicts)]), TOGETHER)
 
 
-def _no(answer: Answer) -> str:
+def _no(answer: Answer, tie: str) -> str:
+    """Which clusters were asked, and what they have not. `tie`: why no others were."""
     verdicts = {verdict.verdict for verdict in answer.verdicts}
+    what = "all of its new pods" if tie else "all of it"
+    one = f"{answer.verdicts[0].cluster}, {tie}," if tie and len(answer.verdicts) == 1 else ""
+    clusters = f"cluster {tie}" if tie else "cluster"
     if UNKNOWN in verdicts:
-        return "cannot tell whether some cluster has room for all of it"
-    return "no cluster has room for all of it now" if verdicts & {FULL, REDUCED} else "no cluster can take all of it"
+        return f"cannot tell whether {one or f'some {clusters}'} has room for {what}"
+    if verdicts & {FULL, REDUCED}:
+        return f"{one} has no room for {what} now" if one else f"no {clusters} has room for {what} now"
+    nodes = (
+        " with the nodes that are there" if any(hangs_on_nodes(verdict.reasons) for verdict in answer.verdicts) else ""
+    )
+    return f"{one} cannot take {what}{nodes}" if one else f"no {clusters} can take {what}{nodes}"
 
 
 def _line(answer: Answer, verdict: Verdict) -> str:
@@ -74,7 +87,7 @@ def _line(answer: Answer, verdict: Verdict) -> str:
     bare = f"{verdict.cluster} {state}: {verdict.why}"
     if verdict.largest is None or verdict.verdict in (UNKNOWN, NEVER):
         return bare
-    placed = f"{sum(verdict.largest.values())} of {answer.workload.pods} pods fit"
+    placed = f"{sum(verdict.largest.values())} of {answer.workload.on(verdict.cluster).pods} pods fit"
     whole = f"{verdict.cluster} {state}, {placed}: {verdict.why}"
     return whole if len(US + whole) <= SHORT else bare
 

@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from advisor.errors import Faults, InputError
 from advisor.files import Document
 from advisor.labels import Requirement, Selector, Taint, is_key, is_value
-from advisor.quantity import base_units, parse
-from advisor.resources import MOST, PODS
+from advisor.quantity import base_units, limit_units, parse
+from advisor.resources import MOST, PODS, is_extended
 from advisor.schema import Model, Text, checked
 from advisor.verdict import CODES
 from advisor.whatif import edits
@@ -22,6 +22,7 @@ from advisor.whatif.edits import Edit, Which
 from advisor.whatif.scenario import Asked, Expected, Scenario, Step
 
 Count = Annotated[int, Field(ge=0, le=100_000)]
+Amounts = Callable[[Mapping[str, Any]], dict[str, int]]
 _VALUES = "letters, digits and - _ . inside, 63 at most"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT = re.compile(r"(?P<key>[^=:]+?)(?:=(?P<value>[^:=]*))?(?::(?P<effect>\w+))?(?P<remove>-)?", re.ASCII)
@@ -69,13 +70,13 @@ class _Nodes(Model):
 
 
 class _Shape(Model):
-    allocatable: dict[str, str | int]
+    allocatable: dict[str, Any]
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[Text] = Field(default_factory=list)
 
     @classmethod
     def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
-        _check_amounts(found, "allocatable", faults)
+        _check_amounts(found, "allocatable", faults, offered)
         _check_labels(found, "labels", faults)
         for number, text in _texts(found, "taints"):
             with faults.collect("taints", number):
@@ -122,11 +123,11 @@ class _Quota(Model):
     cluster: Text
     namespace: Text
     name: Text | None = None
-    hard: Annotated[dict[str, str | int], Field(min_length=1)]
+    hard: Annotated[dict[str, Any], Field(min_length=1)]
 
     @classmethod
     def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
-        _check_amounts(found, "hard", faults)
+        _check_amounts(found, "hard", faults, limits)
 
 
 class _Pods(Model):
@@ -177,6 +178,8 @@ class _Expected(Model):
 
     @classmethod
     def rules(cls, found: Mapping[str, Any], faults: Faults) -> None:
+        if "cluster" not in found and not any(found.values()):
+            faults.add("expects nothing", hint="say a verdict, a cluster, a reason or clusters")
         code = found.get("reason")
         if isinstance(code, str) and code and code not in CODES and not code.startswith("insufficient-"):
             faults.add(f'"{code}" is no reason code', "reason", hint="docs/verdicts.md lists them")
@@ -261,10 +264,9 @@ def _check_labels(owner: Mapping[str, Any], field: str, faults: Faults) -> None:
             faults.add(f'"{value}" is no label value', field, key, hint=_VALUES)
 
 
-def _check_amounts(owner: Mapping[str, Any], field: str, faults: Faults) -> None:
-    written = {key: value for key, value in _members(owner, field) if isinstance(value, str | int)}
-    with faults.collect():
-        amounts(written, field)
+def _check_amounts(owner: Mapping[str, Any], field: str, faults: Faults, read: Amounts) -> None:
+    with faults.collect(field):
+        read(dict(_members(owner, field)))
 
 
 def _members(owner: Mapping[str, Any], field: str) -> list[tuple[str, Any]]:
@@ -291,18 +293,34 @@ def _add_nodes(found: _AddNodes) -> Edit:
 
 
 def _shape(found: _Shape) -> edits.Shape:
-    allocatable = {PODS: 110, **amounts(found.allocatable)}
+    allocatable = {PODS: 110, **offered(found.allocatable)}
     return edits.Shape(allocatable, found.labels, tuple(map(_one_taint, found.taints)))
 
 
-def amounts(found: Mapping[str, str | int], *path: str) -> dict[str, int]:
-    """Base units of quantities as Kubernetes writes them; keys of quotas are in the units of their resource."""
+def offered(found: Mapping[str, Any]) -> dict[str, int]:
+    """Base units of what a node has, as Kubernetes writes it. Raises InputError."""
+    return _amounts(found, _offered)
+
+
+def limits(found: Mapping[str, Any]) -> dict[str, int]:
+    """Base units of what a quota allows; its keys are in the units of their resource. Raises InputError."""
+    return _amounts(
+        found, lambda key, amount: limit_units(key.removeprefix("requests.").removeprefix("limits."), amount)
+    )
+
+
+def _offered(resource: str, thousandths: int) -> int:
+    if is_extended(resource) and thousandths % 1000:
+        raise InputError("must be a whole number")
+    return base_units(resource, thousandths)
+
+
+def _amounts(found: Mapping[str, Any], units: Callable[[str, int], int]) -> dict[str, int]:
     faults = Faults()
     read: dict[str, int] = {}
     for name, value in found.items():
-        with faults.collect(*path, name):
-            resource = name.removeprefix("requests.").removeprefix("limits.")
-            read[name] = min(base_units(resource, parse(value)), MOST)
+        with faults.collect(name):
+            read[name] = min(units(name, parse(value)), MOST)
             if read[name] < 0:
                 raise InputError(f"{value} is less than nothing")
     faults.raise_if_any()
@@ -338,7 +356,7 @@ def _taint(found: _Taint) -> Edit:
 
 
 def _quota(found: _Quota) -> Edit:
-    return edits.SetQuota(found.cluster, found.namespace, amounts(found.hard), found.name or "")
+    return edits.SetQuota(found.cluster, found.namespace, limits(found.hard), found.name or "")
 
 
 _EDITS: Mapping[str, Callable[[Any], Edit]] = {

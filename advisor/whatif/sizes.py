@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from math import lcm
 from pathlib import PurePath
 
 from advisor.errors import InputError, unknown
-from advisor.labels import Labels, PodAffinityTerm, Requirement, Selector
+from advisor.labels import PodAffinityTerm, Selector
 from advisor.workload import GangGroup, PodTemplate, Role, Workload
 
 
@@ -87,11 +87,14 @@ def _regrouped(group: GangGroup, role: str, old: int, count: int) -> GangGroup:
 
 
 def copies(workload: Workload, count: int) -> list[Workload]:
-    """`count` of it, named NAME-1, NAME-2, … As with real copies, labels that hold the name hold the new one."""
+    """`count` of it, named NAME-1, NAME-2, …
+
+    They differ in nothing else than their names, and in the labels that controllers make of these: what the manifest
+    writes itself stays as it is. Where workloads share a gang object, so do all the first copies, and all the second.
+    """
     if count == 1:
         return [workload]
-    names = [f"{workload.name}-{number}" for number in range(1, count + 1)]
-    return [workload.each(partial(_renamed, name=name)) for name in names]
+    return [workload.each(partial(_renamed, number=number)) for number in range(1, count + 1)]
 
 
 def has_role(workload: Workload, role: str) -> bool:
@@ -99,30 +102,36 @@ def has_role(workload: Workload, role: str) -> bool:
     return any(one.name == role for known in (workload, *workload.variants.values()) for one in known.roles)
 
 
-def _renamed(workload: Workload, name: str) -> Workload:
+def _renamed(workload: Workload, number: int) -> Workload:
+    name = f"{workload.name}-{number}"
     roles = (replace(role, template=_relabelled(role.template, workload.name, name)) for role in workload.roles)
-    return replace(workload, name=name, roles=tuple(roles))
+    gangs = (replace(gang, key=f"{gang.key} {number}") if gang.key else gang for gang in workload.gangs)
+    return replace(workload, name=name, roles=tuple(roles), gangs=tuple(gangs))
 
 
 def _relabelled(template: PodTemplate, old: str, new: str) -> PodTemplate:
+    keys = {*template.added, *(label.key for label in template.made)}
+    follow = partial(_followed, old=old, new=new)
     return replace(
         template,
-        labels=_labels(template.labels, old, new),
-        affinity=tuple(_term(term, old, new) for term in template.affinity),
-        anti_affinity=tuple(_term(term, old, new) for term in template.anti_affinity),
+        labels=tuple((key, follow(value) if key in keys else value) for key, value in template.labels),
+        made=tuple(replace(label, value=follow(label.value)) for label in template.made),
+        affinity=tuple(_term(term, keys, follow) for term in template.affinity),
+        anti_affinity=tuple(_term(term, keys, follow) for term in template.anti_affinity),
     )
 
 
-def _labels(labels: Labels, old: str, new: str) -> Labels:
-    return tuple((key, new if value == old else value) for key, value in labels)
+def _followed(value: str, old: str, new: str) -> str:
+    """A value that is made of the workload's name, made of its new one."""
+    return new + value.removeprefix(old) if value == old or value.startswith(f"{old}-") else value
 
 
-def _term(term: PodAffinityTerm, old: str, new: str) -> PodAffinityTerm:
+def _term(term: PodAffinityTerm, keys: Collection[str], follow: Callable[[str], str]) -> PodAffinityTerm:
+    """What it asks of labels that follow the name follows it, too."""
     if term.selector is None:
         return term
-    return replace(term, selector=Selector(tuple(_requirement(one, old, new) for one in term.selector.requirements)))
-
-
-def _requirement(requirement: Requirement, old: str, new: str) -> Requirement:
-    values = tuple(new if value == old else value for value in requirement.values)
-    return replace(requirement, values=values)
+    asked = (
+        replace(one, values=tuple(map(follow, one.values))) if one.key in keys else one
+        for one in term.selector.requirements
+    )
+    return replace(term, selector=Selector(tuple(asked)))

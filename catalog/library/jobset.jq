@@ -41,6 +41,12 @@ def jobset_labels($id; $pods):
      + if .spec.coordinator then {"jobset.sigs.k8s.io/coordinator": jobset_coordinator} else {} end)
     | resizes($of; "part");
 
+# The replicated jobs that come before `$id`; the input is the JobSet.
+def jobset_before($id):
+  .spec as $s | [.spec.replicatedJobs[].name] as $names | ($names | index($id)) as $n
+  | if $s.startupPolicy.startupPolicyOrder == "InOrder" then $names[:$n][-1:]
+    else [$s.replicatedJobs[$n].dependsOn // [] | .[].name] end;
+
 # What the jobs of `$id` wait for, as text; the input is the JobSet.
 def jobset_after($id):
   .spec as $s | [.spec.replicatedJobs[].name] as $names | ($names | index($id)) as $n
@@ -73,3 +79,12 @@ def jobset_gang($roles):
   .spec.replicatedJobs as $jobs
   | [$jobs[] | (.dependsOn // [])[] | select(.status == "Complete") | .name] as $ended
   | [{count: 1, members: ($roles | with_entries(select(.key as $k | $ended | index($k) | not) | .value |= .replicas))}];
+
+# The pods of the jobs that have not succeeded: those that have are not run again. The input is the JobSet.
+def jobset_left:
+  (.status.replicatedJobsStatus // [] | map({key: .name, value: (.succeeded // 0)}) | from_entries) as $done
+  | [.spec.replicatedJobs[]
+     | {key: .name,
+        value: (([.replicas - ($done[.name] // 0), 0] | max)
+                * ([.template.spec.parallelism, .template.spec.completions] | map(select(. != null)) | min))}]
+  | from_entries;

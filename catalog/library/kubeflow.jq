@@ -44,8 +44,7 @@ def kubeflow_type($operator; $type; $pods; $master):
       {"training.kubeflow.org/job-role": (counted("part") | sometimes | if $pods == 1 then known("master") else . end)}
     else {} end;
 
-# Of the job: whether another controller makes its pods; and a queue, which is one of Volcano's for each of these kinds.
-def kubeflow_unmodelled($own):
-  managed(.spec.runPolicy.managedBy; $own; "spec.runPolicy.managedBy"),
-  (.spec.runPolicy.schedulingPolicy.queue // empty | select(. != "" and . != "default")
-  | {path: "spec.runPolicy.schedulingPolicy.queue", text: "a Volcano queue", restricts: true, needs: "scheduling.volcano.sh"});
+# Of the job: a queue, which is one of Volcano's for each of these kinds.
+def kubeflow_unmodelled:
+  .spec.runPolicy.schedulingPolicy.queue // empty | select(. != "" and . != "default")
+  | {path: "spec.runPolicy.schedulingPolicy.queue", text: "a Volcano queue", restricts: true, needs: "scheduling.volcano.sh"};

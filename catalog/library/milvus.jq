@@ -113,6 +113,10 @@ def milvus_unmodelled:
       text: "pods of a Helm chart, taken as milvus-helm 5 makes them, and their volumes", restricts: false}),
      (.spec.components.queryNode.statefulSet | select(.enabled == true)
       | {path: "spec.components.queryNode.statefulSet", text: "volumes that are made with the pods", restricts: true}),
+     ((.spec.components | {path: "spec.components", of: .},
+       (to_entries[] | select(.value | type == "object") | {path: "spec.components.\(.key)", of: .value}))
+      | select(.of.paused == true and ($all.status.status // "Pending") == "Pending")
+      | {path: "\(.path).paused", text: "pods that come when it is taken away", restricts: false}),
      (("rocksmq", "natsmq", "woodpecker") | select(. == $all.spec.dependencies.msgStreamType)
       | select($all.spec.dependencies[.].persistence.enabled == true)
       | {path: "spec.dependencies.\(.).persistence", text: "a volume for the message queue", restricts: true})];

@@ -97,6 +97,9 @@ def rayjob_waits:
   if .clusterSelector then "immediately: the selected RayCluster already exists"
   else "RayCluster Ready (head and all desired workers)" end;
 
+# The roles of the cluster that must be Ready before the submitter is made.
+def rayjob_first: if .rayClusterSpec then ["head", (.rayClusterSpec.workerGroupSpecs // [])[].groupName] else [] end;
+
 # Of the head's pod: in SidecarMode it submits the job, too.
 def rayjob_head($job):
   ray_head($job.rayClusterSpec; null)
@@ -107,13 +110,9 @@ def rayjob_submitter: .submitterPodTemplate // {metadata: {}, spec: {containers:
 
 def rayjob_podless: (.clusterSelector // {}) != {} and .submissionMode != "K8sJobMode";
 
-# A `managedBy` of an object below `$path`.
-def ray_managed($path): managed(.; "ray.io/kuberay-operator"; "\($path).managedBy");
-
 def rayjob_unmodelled($path):
   [.clusterSelector // {} | select(. != {})
-   | {path: "\($path).clusterSelector", text: "the cluster that holds the selected RayCluster", restricts: true}]
-  + [.managedBy, .rayClusterSpec.managedBy | ray_managed($path)] | unique;
+   | {path: "\($path).clusterSelector", text: "the cluster that holds the selected RayCluster", restricts: true}];
 
 # The roles without the submitter, which comes when the cluster is ready. (A group may be called submitter, too.)
 def rayjob_gang($roles):

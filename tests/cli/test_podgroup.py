@@ -55,6 +55,44 @@ def test_a_workload_without_a_gang_says_so(run: Run, folder: Path) -> None:
     assert "Deployment default/web has no gang" in ran.err
 
 
+def test_which_pods_are_in_no_gang_is_said(run: Run, folder: Path) -> None:
+    leading = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "serve"},
+        "spec": {
+            "replicas": 2,
+            "startupPolicy": "LeaderReady",
+            "leaderWorkerTemplate": {"size": 4, "workerTemplate": fleet.pod_template(1)},
+        },
+    }
+    fleet.write(folder / "serve.yaml", leading)
+    ran = run("describe", "serve.yaml", "-o", "podgroup", "--for", "kai")
+    assert [one["spec"]["minMember"] for one in yaml.safe_load_all(ran.out)] == [1, 1, 3, 3]
+    assert "leader, worker are in several gangs" in ran.err
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **fleet.pod_template(1)}
+    pod["metadata"]["annotations"] = {"pod-group-name": "mine"}
+    group = {
+        "apiVersion": "scheduling.run.ai/v2alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "mine"},
+        "spec": {"minMember": 1},
+    }
+    fleet.write(folder / "pod.yaml", pod)
+    fleet.write(folder / "group.yaml", group)
+    ran = run("describe", "pod.yaml", "group.yaml", "-o", "podgroup", "--for", "kai")
+    assert (ran.code, ran.out) == (0, "")
+    assert "the pods of pod have a gang already, PodGroup default/mine" in ran.err
+
+
+def test_no_gang_overwrites_another(run: Run, folder: Path) -> None:
+    fleet.write(folder / "set.yaml", fleet.jobset("llama"))
+    fleet.write(folder / "job.yaml", fleet.job("llama", pods=2))
+    ran = run("describe", "set.yaml", "job.yaml", "-o", "podgroup", "--for", "kai")
+    assert (ran.code, ran.out) == (2, "")
+    assert "JobSet default/llama and Job default/llama would both have PodGroup llama" in ran.err
+
+
 def test_place_writes_it_for_the_chosen_cluster(run: Run, four: list[str]) -> None:
     ran = run("train.yaml", *four, "-o", "podgroup", "--for", "volcano")
     (group,) = yaml.safe_load_all(ran.out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,9 @@ class TestSent:
             assert ask("jobset", "--certificate-authority", authority.certificate, to=plane.url).code == 0
 
 
+NAMES = ["Ours", f"error: {TOKEN}", "two\nlines"]
+
+
 def says(code: int, content: object, **headers: str) -> Callable[[Handler], bool]:
     def instead(handler: Handler) -> bool:
         handler.reply(code, content, **headers)
@@ -165,6 +169,16 @@ def says(code: int, content: object, **headers: str) -> Callable[[Handler], bool
 def hangs(handler: Handler) -> bool:
     handler.server.closing.wait(30)
     return True
+
+
+def drips(handler: Handler) -> bool:
+    """Each byte comes before a socket's patience ends."""
+    with suppress(OSError):
+        for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 1000:
+            handler.connection.sendall(bytes([byte]))
+            if handler.server.closing.wait(0.1):
+                break
+    return closes(handler)
 
 
 def closes(handler: Handler) -> bool:
@@ -187,6 +201,8 @@ def closes(handler: Handler) -> bool:
         (says(302, "", Location="http://127.0.0.1:9/elsewhere"), "sends us elsewhere (302)"),
         (says(307, "", Location="http://127.0.0.1:9/elsewhere"), "sends us elsewhere (307)"),
         (hangs, "did not answer in time"),
+        (drips, "did not answer in time"),
+        (says(200, {"categories": [{"id": "1", "name": name} for name in NAMES]}), "there are Ours\n"),
         (closes, "cannot be reached"),
     ],
 )
@@ -207,11 +223,21 @@ def test_a_control_plane_that_is_none(
         ("app.example.com", "is not the address of a control plane"),
         ("https://me:pass@app.example.com", "is not the address of a control plane"),
         ("http://127.0.0.1:9", "cannot be reached: connection refused"),
+        ("https://[::1", "is not the address of a control plane"),
     ],
 )
 def test_addresses(ask: Callable[..., Ran], url: str, message: str) -> None:
     ran = ask("jobset", to=url)
     assert ran.code == 2 and message in ran.err and "pass" not in ran.err
+
+
+def test_no_proxy_sees_the_token(ask: Callable[..., Ran], plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "all_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, plane.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    ran = ask("jobset", to="http://127.0.0.1:9")
+    assert ran.code == 2 and "cannot be reached" in ran.err
+    assert plane.requests == []
 
 
 @pytest.mark.parametrize("content", ["", "two words", "a\nb", "ümlaut"])

@@ -139,12 +139,19 @@ class TestExpect:
         assert "Not as expected:\n  Job default/job: the cluster\n    - eu\n    + none\n" in ran.out
 
 
+def adding(allocatable: dict[str, Any]) -> dict[str, Any]:
+    return {"edits": [{"addNodes": {"cluster": "eu", "count": 1, "shape": {"allocatable": allocatable}}}]}
+
+
 class TestFaults:
     @pytest.mark.parametrize(
         ("steps", "messages"),
         [
             ([drained("gone")], ['scenario.yaml:12 steps[0].edits[0]: eu has no node "gone"']),
-            ([drained(expect={"jib": {}})], ['steps[0].expect.jib: there is no workload "jib"', "did you mean job?"]),
+            (
+                [drained(expect={"jib": {"verdict": "fits"}})],
+                ['steps[0].expect.jib: there is no workload "jib"', "did you mean job?"],
+            ),
             ([{"edit": []}], ["steps[0].edit: is not known here", "did you mean edits?"]),
             ([{"edits": [{"drian": {}}]}], ["steps[0].edits[0].drian: is not known here", "did you mean drain?"]),
             ([{"edits": [{"drain": {"cluster": "eu"}}]}], ["needs nodes or a selector, and not both"]),
@@ -204,6 +211,17 @@ class TestFaults:
                 ],
                 [".addNodes.shape.labels.a: ", '"-" is no label value'],
             ),
+            (
+                [adding({"cpu": [8], "nvidia.com/gpu": "0.5", "memory": -1.5})],
+                [
+                    ".allocatable.cpu: list is not a quantity",
+                    '.allocatable["nvidia.com/gpu"]: must be a whole number',
+                    ".allocatable.memory: -1.5 is less than nothing",
+                ],
+            ),
+            ([{"expect": {"job": {}}}], [".expect.job: expects nothing"]),
+            ([{"expect": {"job": {"verdict": None, "clusters": {}}}}], [".expect.job: expects nothing"]),
+            ([{"expect": {"job": {"clusters": {"eu": {}}}}}], [".expect.job.clusters.eu: expects nothing"]),
             ([{"expect": {"job": {"verdict": "fit"}}}], [".verdict: ", "did you mean fits"]),
             ([{"expect": {"job": {"reason": "tired"}}}], ['.job.reason: "tired" is no reason code']),
         ],
@@ -260,7 +278,7 @@ class TestFaults:
         assert (ran.code, "workloads[1]: " in ran.err, "is named already" in ran.err) == (2, True, True)
 
     def test_absurd_amounts_are_cut_off(self, run: Run, scene: Path) -> None:
-        shape = {"allocatable": {"cpu": 9999999999999999999, "nvidia.com/gpu": 8, "memory": "1Ti"}}
+        shape = {"allocatable": {"cpu": 9999999999999999999.5, "nvidia.com/gpu": 8, "memory": "1Ti"}}
         bought = {"edits": [{"addNodes": {"cluster": "us", "count": 2, "shape": shape}}]}
         assert run("whatif", scenario(scene, bought), "-o", "name").out == "eu\n"
 

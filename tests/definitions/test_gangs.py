@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from advisor import files
+from advisor.company import shortages
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError
@@ -83,16 +84,97 @@ def test_pods_that_name_no_group_have_none() -> None:
 
 
 def test_more_than_there_are_never_start() -> None:
-    workload = job(NATIVE.replace("3", "5"))
-    (doubt,) = workload.unmodelled
-    assert doubt.text == "it waits for 5 pods, and 4 in these files name it"
-    assert job(NATIVE.replace("3", "4")).unmodelled == ()
+    (short,) = shortages([job(NATIVE.replace("3", "5"))])
+    assert (short.title, short.text) == ("PodGroup team/g", "waits for 5 pods, and 4 of what is asked for name it")
+    assert [*shortages([job(NATIVE.replace("3", "4"))])] == []
 
 
 def test_pods_of_two_workloads_may_make_up_one_gang() -> None:
-    first, second = read(JOB, JOB.replace("name: train", "name: second"), NATIVE.replace("3", "7"))
-    assert first.unmodelled == second.unmodelled == ()
-    assert first.min_available == 4
+    """What each must have of the minimum is what the other cannot be."""
+    both = read(JOB, JOB.replace("name: train", "name: second"), NATIVE.replace("3", "7"))
+    assert [*shortages(both)] == []
+    assert [one.min_available for one in both] == [3, 3]
+    assert len({gang.key for one in both for gang in one.gangs if gang.given}) == 1
+
+
+def test_a_group_that_is_not_among_the_files_is_known_by_name() -> None:
+    """Two schedulers' names in one template are two groups, of which one is given."""
+    found = {gang.key: (gang.given, gang.minimum) for gang in job(VOLCANO).gangs}
+    assert found == {
+        "scheduling.k8s.io PodGroup team/g": (False, None),
+        "scheduling.volcano.sh PodGroup team/g": (True, 3),
+        "scheduling.x-k8s.io PodGroup team/g": (False, None),
+    }
+
+
+ORDERED = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: set, namespace: team}
+spec:
+  startupPolicy: {startupPolicyOrder: InOrder}
+  replicatedJobs:
+    - name: driver
+      template:
+        spec:
+          template: &pod
+            metadata: {labels: {scheduling.x-k8s.io/pod-group: g}}
+            spec: {restartPolicy: Never, containers: [{name: main, image: example/train}]}
+    - {name: worker, replicas: 2, template: {spec: {template: *pod}}}
+---
+"""
+STATEFUL = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: set, namespace: team}
+spec:
+  replicas: 3
+  podManagementPolicy: OrderedReady
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b, scheduling.x-k8s.io/pod-group: g}}
+    spec: {containers: [{name: main, image: example/train}]}
+---
+"""
+LEADING = """
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: set, namespace: team}
+spec:
+  replicas: 1
+  startupPolicy: LeaderReady
+  leaderWorkerTemplate:
+    size: 3
+    workerTemplate:
+      metadata: {labels: {scheduling.x-k8s.io/pod-group: g}}
+      spec: {containers: [{name: main, image: example/train}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("manifest", "at_once"),
+    [
+        (ORDERED, "startupPolicy: {startupPolicyOrder: AnyOrder}"),
+        (STATEFUL, "podManagementPolicy: Parallel"),
+        (LEADING, "startupPolicy: LeaderCreated"),
+    ],
+    ids=["jobset", "statefulset", "leaderworkerset"],
+)
+def test_pods_that_come_only_when_others_run_cannot_be_waited_for_together(manifest: str, at_once: str) -> None:
+    (short,) = shortages(read(manifest, COSCHEDULING))
+    assert (short.needs, short.first, short.total) == (3, 1, 3)
+    assert [*shortages(read(manifest, COSCHEDULING.replace("3", "1")))] == []
+    stated = next(line.strip() for line in manifest.splitlines() if at_once.split(":")[0] in line)
+    assert [*shortages(read(manifest.replace(stated, at_once), COSCHEDULING))] == []
+
+
+def test_pods_that_wait_for_others_outside_the_group_come_together() -> None:
+    first, _, rest = ORDERED.partition("{name: worker")
+    outside = first.replace("labels: {scheduling.x-k8s.io/pod-group: g}", "labels: {}").replace("&pod ", "")
+    pod = "{metadata: {labels: {scheduling.x-k8s.io/pod-group: g}}, spec: {containers: [{name: main, image: a}]}}"
+    manifest = f"{outside}{{name: worker{rest.replace('*pod', pod)}"
+    assert [*shortages(read(manifest, COSCHEDULING.replace("3", "2")))] == []
 
 
 def test_a_basic_policy_is_no_gang() -> None:
@@ -118,3 +200,42 @@ def test_a_fault_has_its_place() -> None:
         read(JOB, NATIVE.replace("3", "three"))
     (fault,) = caught.value.faults
     assert fault.path == ("spec", "schedulingPolicy", "gang", "minCount")
+
+
+POD = "{spec: {containers: [{name: main, image: a}]}}"
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "spec", "after"),
+    [
+        (
+            "kubeflow.org/v2beta1",
+            "MPIJob",
+            "{launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs:"
+            f" {{Launcher: {{replicas: 1, template: {POD}}}, Worker: {{replicas: 2, template: {POD}}}}}}}",
+            {"Launcher": ("Worker",), "Worker": ()},
+        ),
+        (
+            "ray.io/v1",
+            "RayJob",
+            f"{{entrypoint: a, rayClusterSpec: {{headGroupSpec: {{rayStartParams: {{}}, template: {POD}}},"
+            f" workerGroupSpecs: [{{groupName: submitter, replicas: 2, rayStartParams: {{}}, template: {POD}}}]}}}}",
+            {
+                "head": (),
+                "worker/submitter": (),
+                "submitter/submitter": ("head", "worker/submitter"),
+            },
+        ),
+        (
+            "batch.volcano.sh/v1alpha1",
+            "Job",
+            f"{{tasks: [{{name: a, replicas: 1, template: {POD}}},"
+            f" {{name: b, replicas: 1, dependsOn: {{name: [a]}}, template: {POD}}}]}}",
+            {"a": (), "b": ("a",)},
+        ),
+    ],
+)
+def test_who_is_made_after_whom(api: str, kind: str, spec: str, after: dict[str, tuple[str, ...]]) -> None:
+    (found,) = read(f"{{apiVersion: {api}, kind: {kind}, metadata: {{name: it}}, spec: {spec}}}")
+    assert not found.faults
+    assert {role.name: role.made_after for role in found.roles} == after

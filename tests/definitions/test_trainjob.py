@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from advisor.company import shortages
 from advisor.labels import HostPort
 from advisor.workload import Role
 from tests.definitions.builders import read
@@ -278,9 +279,9 @@ class TestGroups:
 
     def test_where_it_waits_for_pods_that_wait_for_others_nobody_knows(self) -> None:
         jobs = (step("get", is_a="dataset-initializer"), {**step(), "dependsOn": [{"name": "get", "status": "Ready"}]})
-        found = read(trainjob(), runtime(*jobs, podGroupPolicy={"coscheduling": {}})).unmodelled
-        assert [one.path for one in found] == ["spec.podGroupPolicy of the runtime"]
-        assert read(trainjob(), runtime(*jobs)).unmodelled == ()
+        (short,) = shortages([read(trainjob(), runtime(*jobs, podGroupPolicy={"coscheduling": {}}))])
+        assert (short.title, short.needs, short.first) == ("the PodGroup of the runtime's podGroupPolicy", 2, 1)
+        assert [*shortages([read(trainjob(), runtime(*jobs))])] == []
 
     @pytest.mark.parametrize(
         ("asked", "given"),

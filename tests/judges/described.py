@@ -15,8 +15,9 @@ from tests.servers.objects import Object, Objects
 
 FINISHED = ("Succeeded", "Failed")
 RUNS = "Running"
-ANSWERING = {"RayJob": "Initializing", "RayService": "Initializing"}
-"""Kinds that run only when what is in their pods answers, which under the stand-in it never does."""
+WAITING = "Initializing"
+ANSWERING = frozenset({"RayJob", "RayService", "Service", "InferenceService", "InferenceGraph"})
+"""Kinds that may wait on: for what is in their pods to answer, or for Knative's gateway. Neither is there."""
 TRIES = 3
 """Pods may become ready between two looks."""
 
@@ -76,12 +77,11 @@ class Live:
             yield f"{ready} pods are ready, in truth {_ready(alive)}"
         if state.strangers or state.unread:
             yield f"{state.strangers} pods are of no role; {'; '.join(state.unread)}"
-        if alive and _ready(alive) == len(self.pods) and (self._running,) != state.matched:
+        if alive and _ready(alive) == len(self.pods) and not self._runs(state):
             yield f"all pods run, the status is {', '.join(state.matched)} ({state.phase})"
 
-    @property
-    def _running(self) -> str:
-        return ANSWERING.get(self.made["kind"], RUNS)
+    def _runs(self, state: State) -> bool:
+        return state.matched == (RUNS,) or (self.made["kind"] in ANSWERING and state.matched == (WAITING,))
 
 
 def _ready(pods: Sequence[Object]) -> int:

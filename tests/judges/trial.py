@@ -22,6 +22,8 @@ PATIENCE = 4
 """How many times longer it waits while there are not as many pods as we say: what was refused is tried ever later."""
 LIMIT = 150.0
 EVERY = 0.7
+HEARD = 5
+"""How often what a webhook refused is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Trial:
     def _create(self, obj: Object) -> Object | None:
         """What no controller here serves is left out: queues, monitors, what belongs to a cloud."""
         try:
-            return self._server.create(obj)
+            return self._admitted(obj)
         except LookupError:
             if self._manifest.kind.fits(obj):
                 raise
@@ -87,6 +89,17 @@ class Trial:
                 return self._again(obj)
             self._refused.append(f"refused: {refused}")
         return None
+
+    def _admitted(self, obj: Object) -> Object:
+        """Webhooks may not have heard yet of what was created a moment ago: what they refuse is tried again."""
+        for _ in range(HEARD):
+            try:
+                return self._server.create(obj)
+            except RefusedError as refused:
+                if "admission webhook" not in str(refused):
+                    raise
+            time.sleep(EVERY)
+        return self._server.create(obj)
 
     def _again(self, obj: Object) -> Object:
         """The same object twice: what kubectl apply would do. Of a cluster's own objects the first one stays."""

@@ -132,6 +132,14 @@ class TestQuotas:
             {"requests.cpu": 1500, "pods": 1},
         )
 
+    def test_of_parts_of_a_unit_limits_have_less_and_use_more(self) -> None:
+        """The API server compares exactly: of 2500m devices a third one exceeds the quota."""
+        hard = {"requests.example.com/gpu": "2500m", "count/jobs.batch": "1.9", "cpu": "1500m"}
+        used = {"requests.example.com/gpu": "500m", "cpu": "1m"}
+        found = self.quota({"hard": hard}, {"hard": hard, "used": used})
+        assert found.hard == {"requests.example.com/gpu": 2, "count/jobs.batch": 1, "cpu": 1500}
+        assert found.used == {"requests.example.com/gpu": 1, "cpu": 1}
+
     @pytest.mark.parametrize("status", [{}, {"hard": {}}, {"hard": None, "used": {"pods": "1"}}])
     def test_an_empty_status_means_that_use_is_not_known(self, status: Object) -> None:
         assert self.quota({"hard": {"limits.cpu": "2"}}, status) == Quota("team", "q", {"limits.cpu": 2000}, None)

@@ -295,7 +295,7 @@ def test_more_pods_of_a_deployment_are_asked_about_when_it_is_scaled(
     assert grown.returncode == 0, grown.stderr
     assert grown.stderr == "Warning: wm-place: fits east (3 pods on 2 nodes, in any order)\n"
     assert served.held() == 3
-    assert "no cluster has room for all of it" in federation.kubectl(*scale, "--replicas=9").stderr
+    assert "has no room for all of its new pods" in federation.kubectl(*scale, "--replicas=9").stderr
     assert served.held() == 3
     for pods in (2, 0):
         smaller = federation.kubectl(*scale, f"--replicas={pods}")

@@ -93,3 +93,51 @@ def test_the_scheduler_binds_all_or_none(servers: Servers, nodes: int, bound: in
     for one in made:
         server.create(one)
     assert len(judge.rule(server, members(workload, gang)).bound) == bound
+
+
+ORDERED = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: order, namespace: team}
+spec:
+  startupPolicy: {startupPolicyOrder: InOrder}
+  replicatedJobs:
+    - name: driver
+      template: &job
+        spec:
+          template:
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: example/train, resources: {limits: {example.com/gpu: 8}}}]
+    - {name: worker, replicas: 2, template: *job}
+"""
+LEADING = """
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: lead, namespace: team}
+spec:
+  replicas: 1
+  startupPolicy: LeaderReady
+  leaderWorkerTemplate:
+    size: 3
+    workerTemplate:
+      spec: {containers: [{name: main, image: example/train, resources: {limits: {example.com/gpu: 8}}}]}
+"""
+
+
+@pytest.mark.parametrize("text", [ORDERED, LEADING], ids=["jobset", "leaderworkerset"])
+def test_the_scheduler_binds_each_set_of_pods_as_soon_as_they_are_made(servers: Servers, text: str) -> None:
+    workload = read(text)
+    gangs = podgroup.gangs(workload)
+    made = podgroup.objects(workload, "kubernetes")
+    server = servers.server()
+    server.load([*objects.namespaces_of(made), *(pods.node(f"node-{number}", 8) for number in range(3))])
+    for one in made:
+        server.create(one)
+    found = []
+    for gang in gangs:
+        own = [pod for role, pod in pods.of(workload) if role.name in gang.members]
+        for pod in own:
+            pod["spec"]["schedulingGroup"] = {"podGroupName": gang.name}
+        found.append(len(judge.rule(server, own).bound))
+    assert found == [1, 2]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from advisor.render import podgroup
-from advisor.workload import Workload
+from advisor.workload import GangObject, Workload
 from tests.builders import gang, role, workload
 
 
@@ -78,3 +78,64 @@ def test_what_a_cluster_serves_decides() -> None:
     assert podgroup.served(["scheduling.k8s.io/v1beta1", "scheduling.run.ai/v2alpha2"]) == "kai"
     assert podgroup.served(["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"]) == "kubernetes"
     assert podgroup.served(["scheduling.k8s.io/v1"]) is None
+
+
+def test_pods_that_are_made_after_others_are_a_gang_of_their_own() -> None:
+    """In one gang of three, the leader would wait for workers that are made when it is Ready."""
+    leader, worker = role("leader", 2, gpu=1), role("worker", 4, cpu=2, made_after=("leader",))
+    found = specs(workload(leader, worker, groups=[gang(2, leader=1, worker=2)], name="llama"), "volcano")
+    assert {name: spec["minMember"] for name, spec in found.items()} == {
+        "llama-leader-0": 1,
+        "llama-leader-1": 1,
+        "llama-worker-0": 2,
+        "llama-worker-1": 2,
+    }
+
+
+def test_pods_that_are_made_one_by_one_are_in_no_gang() -> None:
+    asked = workload(role("replica", 3, made_after=("replica",)), groups=[gang(replica=3)])
+    assert podgroup.gangs(asked) == []
+
+
+def test_no_part_needs_more_than_the_whole_can_do_without() -> None:
+    first, then = role("first", 2), role("then", 4, made_after=("first",))
+    asked = workload(first, then, groups=[gang(first=2, then=4)], min_available=5)
+    assert [one.minimum for one in podgroup.gangs(asked)] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "left"), [(True, "llama", []), (False, "llama", ["llama"]), (False, "other", [])]
+)
+def test_pods_get_no_second_gang(given: bool, name: str, left: list[str]) -> None:
+    """An object that they name and that is nowhere may be the one that is wanted here."""
+    named = GangObject("key", "PodGroup team/it", name, ("leader", "worker"), 3 if given else None, given)
+    asked = served(gang(leader=2, worker=4), gangs=(named,))
+    assert [*specs(asked, "kai")] == left
+
+
+def test_what_is_replaced_in_a_name_still_tells_gangs_apart() -> None:
+    names = {name for one in ("r.v1", "r-v1") for name in specs(replace(served(gang(leader=1)), name=one), "volcano")}
+    assert len(names) == 2 and "r-v1" in names
+
+
+@pytest.mark.parametrize("roles", [("GPU_a", "gpu-a"), ("GPU-a", "gpu-a")])
+def test_parts_have_names_of_their_own(roles: tuple[str, str]) -> None:
+    asked = workload(*(role(name, 1) for name in roles), groups=[gang(**dict.fromkeys(roles, 1))])
+    (spec,) = specs(asked, "kai").values()
+    assert len({part["name"] for part in spec["subGroups"]}) == 2
+
+
+@pytest.mark.parametrize(("scheduler", "known"), [("kai", False), ("kubernetes", True), ("volcano", True)])
+@pytest.mark.parametrize("pods", [1, 3])
+def test_a_number_does_not_tell_roles_apart(scheduler: str, known: bool, pods: int) -> None:
+    """One head and one worker of three: two workers are as many."""
+    asked = workload(role("head", 1), role("worker", pods), groups=[gang(head=1, worker=1)])
+    expected = ["head", "worker"] if known and pods > 1 else []
+    assert podgroup.interchangeable(asked, scheduler) == expected
+
+
+def test_what_is_cut_off_a_name_still_tells_gangs_apart() -> None:
+    asked = replace(served(gang(2, leader=1)), name="a" * 63)
+    first, second = specs(asked, "volcano")
+    assert (len(first), len(second)) == (podgroup.LONGEST, podgroup.LONGEST)
+    assert first != second

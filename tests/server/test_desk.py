@@ -262,10 +262,11 @@ def test_what_is_suspended_lets_go_of_its_room() -> None:
     assert (here.review(change(running, waiting)).word, here.held) == ("waved-through", 0)
 
 
-@pytest.mark.parametrize(("pods", "allowed"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("pods", "allowed"), [(2, True), (3, True), (4, False)])
 def test_what_is_suspended_is_refused_only_where_it_could_never_run(pods: int, allowed: bool) -> None:
-    """Full is no reason to keep it out of its queue."""
-    full = office(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", gpu=8)], name="eu"))
+    """Full is no reason to keep it out of its queue, nor is it that there are too few nodes now."""
+    limits = quota(hard={"requests.nvidia.com/gpu": 24}, used={"requests.nvidia.com/gpu": 8})
+    full = office(cluster(nodes=nodes(2, gpu=8), pods=[bound(on="n0", gpu=8)], quotas=[limits], name="eu"))
     assert full.review(creation(suspended(job("a", pods=pods))), enforced=True).allowed == allowed
     assert not full.review(creation(job("a", pods=pods)), enforced=True).allowed
 
@@ -331,16 +332,17 @@ def test_fewer_pods_are_never_refused() -> None:
 
 
 def test_a_refused_update_changes_no_hold() -> None:
-    here, running = two_nodes(), job("a", pods=2)
+    limits = quota(hard={"requests.nvidia.com/gpu": 16}, used={"requests.nvidia.com/gpu": 0})
+    here, running = office(cluster(nodes=nodes(2, gpu=8), quotas=[limits], name="eu")), job("a", pods=2)
     here.review(creation(running))
     larger = suspended(job("a", pods=3))
     assert here.review(change(running, larger), enforced=True).word == "refused"
     assert here.held == 2
 
 
-@pytest.mark.parametrize(("status", "held"), [("Complete", 0), ("Failed", 2), ("Suspended", 2)])
+@pytest.mark.parametrize(("status", "held"), [("Complete", 0), ("Failed", 0), ("Suspended", 2)])
 def test_nothing_is_held_for_what_has_run_to_its_end(status: str, held: int) -> None:
-    """Its pods came and went between two reads. One that failed may be tried again."""
+    """Its pods came and went between two reads. A Job that failed is not tried again."""
     here, done = two_nodes(), job("a", pods=2, labels={"seen": "yes"})
     here.review(creation(job("a", pods=2)))
     done["status"] = {"conditions": [{"type": status, "status": "True"}]}

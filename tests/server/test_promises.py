@@ -216,7 +216,8 @@ def test_a_schedule_is_asked_about_as_a_whole(pods: int, allowed: bool) -> None:
     old, new = cronjob(), cronjob()
     old["spec"]["jobTemplate"]["spec"] |= {"parallelism": 2, "completions": 2}
     new["spec"]["jobTemplate"]["spec"] |= {"parallelism": pods, "completions": pods}
-    assert office(fleet(4)).review(change(old, new), enforced=True).allowed == allowed
+    limited = fleet(4, quotas=[quota(hard={GPUS: 32}, used={GPUS: 0})])
+    assert office(limited).review(change(old, new), enforced=True).allowed == allowed
 
 
 # -- where it is ------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def test_what_fits_is_let_in_with_its_cluster() -> None:
 def test_what_fits_nowhere_is_let_in_with_the_reason() -> None:
     decision = one_node().review(creation(job(pods=2)))
     assert (decision.word, decision.allowed) == ("fits-nowhere", True)
-    assert decision.warnings[0] == "wm-place: no cluster can take all of it"
+    assert decision.warnings[0] == "wm-place: no cluster can take all of it with the nodes that are there"
     assert decision.warnings[1].startswith("wm-place: eu never")
     assert decision.audit["reason"] in CODES or decision.audit["reason"].startswith("insufficient-")
 
@@ -52,7 +52,7 @@ def test_what_depends_on_an_object_that_is_not_found_is_let_in_with_its_name(ope
 def test_where_it_is_enforced_the_reason_refuses() -> None:
     decision = one_node().review(creation(job(pods=2)), enforced=True)
     assert (decision.word, decision.allowed, decision.warnings) == ("refused", False, ())
-    assert decision.message.startswith("no cluster can take all of it; eu never: ")
+    assert decision.message.startswith("no cluster can take all of it with the nodes that are there; eu never: ")
 
 
 def test_where_it_is_enforced_what_fits_is_let_in() -> None:

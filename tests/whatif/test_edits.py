@@ -305,12 +305,22 @@ class TestWorkloads:
             ("train-3", False),
         ]
 
-    def test_copies_do_not_take_each_other_for_themselves(self) -> None:
-        """A job that wants its nodes for itself wants them against other jobs, which its copies are."""
+    @pytest.mark.parametrize(("added", "fitting"), [((), [True, False]), (("job",), [True, True])])
+    def test_labels_of_copies(self, added: tuple[str, ...], fitting: list[bool]) -> None:
+        """A label that the manifest writes is alike on all copies; one that a controller makes of the name is not."""
         alone = against("job=train")
         job = workload(role("worker", 1, labels={"job": "train"}, anti_affinity=[alone], cpu=1))
+        job = replace(job, roles=tuple(replace(r, template=replace(r.template, added=added)) for r in job.roles))
         asked = Copies("train", 2)(question(job, cluster(nodes(1))))
-        assert [one.choice is not None for one in advise(asked).answers] == [True, True]
+        assert [one.choice is not None for one in advise(asked).answers] == fitting
+
+    def test_copies_stand_where_one_could(self) -> None:
+        """A pod that is there already keeps copies away as it keeps the one away."""
+        job = workload(role("worker", 1, labels={"app": "train"}, anti_affinity=[against("app=train")], cpu=1))
+        there = bound(on="n0", labels={"app": "train"})
+        for count in (1, 2):
+            asked = Copies("train", count)(question(job, cluster(nodes(1), [there])))
+            assert not any(one.choice for one in advise(asked).answers)
 
 
 def test_a_lost_cluster_is_not_asked() -> None:

@@ -1,6 +1,7 @@
 """The only door to a Run:ai control plane: a few requests with a bearer token, which nothing here ever repeats.
 
-Redirects are not followed, since the token would go along, and without TLS only the own machine is spoken to.
+Redirects are not followed, since the token would go along, and without TLS only the own machine is spoken to, by no
+proxy.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ import json
 import ssl
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from email.message import Message
 from http.client import HTTPException
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Thread
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from advisor.errors import InputError
 
@@ -67,9 +70,8 @@ class Platform:
         }
         found = next((ids[known] for known in ids if known.lower() == name.lower()), None)
         if found is None:
-            raise InputError(
-                f'{self.host} has no {what} "{name}"', hint=f"there are {', '.join(sorted(ids)) or 'none'}"
-            )
+            shown = ", ".join(filter(self._may_be_shown, sorted(ids)))
+            raise InputError(f'{self.host} has no {what} "{name}"', hint=f"there are {shown or 'none'}")
         return found
 
     def get(self, path: str, key: str) -> list[Any]:
@@ -91,6 +93,21 @@ class Platform:
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Answer:
+        """In a thread of its own: a socket's timeout is for each of its reads, and servers may drip."""
+        answer: Future[Answer] = Future()
+        Thread(target=self._exchange, args=(answer, method, path, body), daemon=True).start()
+        try:
+            return answer.result(self._left())
+        except TimeoutError:
+            raise self._late() from None
+
+    def _exchange(self, answer: Future[Answer], *asked: Any) -> None:
+        try:
+            answer.set_result(self._answered(*asked))
+        except BaseException as error:  # noqa: BLE001 - it crosses to the thread that asked, which raises it
+            answer.set_exception(error)
+
+    def _answered(self, method: str, path: str, body: Mapping[str, Any] | None) -> Answer:
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", "User-Agent": "wm-place"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -118,13 +135,20 @@ class Platform:
     def _left(self) -> float:
         left = self.end - time.monotonic()
         if left <= 0:
-            raise InputError(f"{self.host} did not answer in time")
+            raise self._late()
         return left
 
+    def _late(self) -> InputError:
+        return InputError(f"{self.host} did not answer in time")
+
+    def _may_be_shown(self, said: object) -> bool:
+        """The server's own words, only where they cannot hold the token and cannot look like ours."""
+        return isinstance(said, str) and said.isprintable() and self.token not in said
+
     def _refused(self, answer: Answer) -> InputError:
-        """What the status means; the server's own words only where they cannot hold the token."""
+        """What the status means, and the server's own words."""
         said = answer.data.get("message") if isinstance(answer.data, dict) else None
-        hint = said[:300] if isinstance(said, str) and said.isprintable() and self.token not in said else ""
+        hint = str(said)[:300] if self._may_be_shown(said) else ""
         if 300 <= answer.status < 400:
             return InputError(f"{self.host} sends us elsewhere ({answer.status})", hint="name that address itself")
         if 200 <= answer.status < 300:
@@ -150,12 +174,16 @@ def _reason(error: object) -> str:
 def open_platform(url: str, token_file: str, authority: str, seconds: float) -> Platform:
     """Raises InputError for an address, a token or a certificate that cannot be used. Contacts nobody yet."""
     whole = url.rstrip("/")
-    address = urlsplit(whole)
+    try:
+        address = urlsplit(whole)
+    except ValueError:
+        address = urlsplit("")
     if address.scheme not in ("http", "https") or not address.hostname or address.username or address.query:
         raise InputError("--to is not the address of a control plane", hint="such as https://app.run.ai")
     if address.scheme == "http" and not _is_own_machine(address.hostname):
         raise InputError("--to is an address without TLS, over which no token is sent", hint="write https://")
-    opener = build_opener(_Unmoved(), HTTPSHandler(context=_trust(authority)))
+    direct = [ProxyHandler({})] if address.scheme == "http" else []
+    opener = build_opener(_Unmoved(), HTTPSHandler(context=_trust(authority)), *direct)
     return Platform(whole, _token(token_file), time.monotonic() + seconds, opener)
 
 

@@ -52,4 +52,4 @@ class Copies:
         return replace(question, workloads=tuple(asked))
 
     def __str__(self) -> str:
-        return f"{self.count} copies of {self.workload}"
+        return f"{self.count} {'copy' if self.count == 1 else 'copies'} of {self.workload}"
