@@ -49,8 +49,8 @@ class PodTemplate:
     `added` are the keys of those labels that the controller adds with known values, `made` are labels that it adds with
     values that the manifest does not tell. `namespaces` of affinity terms are filled in with the workload's own where
     the manifest left them out. `used` lists the paths of fields that bear on placement and that no rule of ours reads
-    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `misnamed` says
-    which volumes have impossible names.
+    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `malformed` says
+    which names and words have no such form, each with its path.
     """
 
     containers: tuple[Container, ...]
@@ -81,7 +81,7 @@ class PodTemplate:
     operating_system: str = ""
     used: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
-    misnamed: tuple[str, ...] = ()
+    malformed: tuple[str, ...] = ()
 
     def as_pod(self) -> PodTemplate:
         """The template with the defaults that the API server gives to every pod made from it (`SetDefaults_Pod`)."""

@@ -151,12 +151,20 @@ def _gang(workload: Workload) -> Lines:
     for group in workload.groups:
         yield f"{'further gangs' if group.further else 'gang'}: {_group(group)}"
     if workload.min_available is not None:
-        yield f"starts with {workload.min_available} pod{'s' * (workload.min_available != 1)} or more"
+        yield _least(workload, workload.min_available)
     for role in workload.roles:
         if role.starts_after:
             yield f"{role.name} starts after {role.starts_after}"
         if role.injected:
             yield f"{role.name} is added by the controller, the manifest does not name it"
+
+
+def _least(workload: Workload, least: int) -> str:
+    """What a scheduler waits for: it may be fewer pods than those that need one another."""
+    pods = f"{least} pod{'s' * (least != 1)}"
+    if any(least < sum(group.members.values()) for group in workload.groups):
+        return f"a gang scheduler starts {pods}, whichever they are, before the rest of the gang"
+    return f"starts with {pods} or more"
 
 
 def _short(workload: Workload, short: Sequence[Shortage]) -> Lines:
