@@ -535,7 +535,7 @@ def validate(files: tuple[str, ...], **given: Any) -> Result:
 def test(words: tuple[str, ...], every: bool, **given: Any) -> Result:
     """Try the examples of placement profiles, and show what does not come out as they say.
 
-    Exit code 0: everything comes out; 1: something does not."""
+    Exit code 0: everything comes out; 1: something does not; 4: with --live, nothing could be tried."""
     if given["live"]:
         from advisor.commands.kinds import judging
 
@@ -604,8 +604,8 @@ def register(**given: Any) -> Result:
 def init(**given: Any) -> Result:
     """Draft a definition for a kind, with comments on everything that is a guess.
 
-    FILE holds a CustomResourceDefinition or an example object. With --from the draft is held against the pods that
-    there are: exit code 1 where it does not reproduce them."""
+    FILE holds a CustomResourceDefinition or an example object. With --from the draft is held against the living pods:
+    exit code 1 where it does not reproduce them, or they do not prove it."""
     from advisor.commands.kinds import drafting
 
     return drafting.run(_taken(Drafting, given), _taken(Clusters, given), _taken(Output, given))

@@ -71,14 +71,18 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of an example: `faults` where it could not be read at all, else the differences."""
+    """What became of an example: `faults` where it could not be read at all, else the differences.
+
+    `untried`: why it was left out, which says nothing about the definition.
+    """
 
     definition: str
     example: str
     where: Where
     differences: tuple[Difference, ...] = ()
     faults: tuple[Fault, ...] = ()
+    untried: str = ""
 
     @property
     def holds(self) -> bool:
-        return not (self.differences or self.faults)
+        return not (self.differences or self.faults or self.untried)

@@ -41,7 +41,7 @@ def refusals(template: PodTemplate) -> Iterator[Refusal]:
     if not template.containers:
         yield Refusal(("spec", "containers"), "is empty", "spec.containers is empty")
     yield from _container_faults(template)
-    yield from (Refusal(("spec", "volumes"), text.partition(": ")[2], text) for text in template.misnamed)
+    yield from map(_malformed, template.malformed)
     yield from _pod_level_faults(template)
     yield from _port_faults(template)
     for place, toleration in enumerate(template.tolerations):
@@ -50,6 +50,13 @@ def refusals(template: PodTemplate) -> Iterator[Refusal]:
     for place, term in enumerate(template.nodes.terms or ()):
         named = f"spec.affinity.nodeAffinity, term {place}"
         yield from _placed(("spec", *TERMS, place), named, _here(_term_faults(term)))
+
+
+def _malformed(text: str) -> Refusal:
+    """A path with what is wrong there."""
+    where, _, message = text.partition(": ")
+    steps = (step.rstrip("]") for step in where.replace("[", ".").split("."))
+    return Refusal(tuple(int(step) if step.isdigit() else step for step in steps), message, text)
 
 
 def _container_faults(template: PodTemplate) -> Iterator[Refusal]:

@@ -49,8 +49,8 @@ class PodTemplate:
     `added` are the keys of those labels that the controller adds with known values, `made` are labels that it adds with
     values that the manifest does not tell. `namespaces` of affinity terms are filled in with the workload's own where
     the manifest left them out. `used` lists the paths of fields that bear on placement and that no rule of ours reads
-    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `misnamed` says
-    which volumes have impossible names.
+    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `malformed` says
+    which names and words have no such form, each with its path.
     """
 
     containers: tuple[Container, ...]
@@ -81,7 +81,7 @@ class PodTemplate:
     operating_system: str = ""
     used: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
-    misnamed: tuple[str, ...] = ()
+    malformed: tuple[str, ...] = ()
 
     def as_pod(self) -> PodTemplate:
         """The template with the defaults that the API server gives to every pod made from it (`SetDefaults_Pod`)."""
@@ -246,25 +246,34 @@ class GangObject:
 
 @dataclass(frozen=True, slots=True)
 class RoleState:
-    """A role's pods that are there: how many live, are ready, are finished; and node → living pods on it."""
+    """Pods that are there: how many live, are ready, are finished, of these failed; and node → living pods on it."""
 
     pods: int
     ready: int
     finished: int
     nodes: Mapping[str, int]
+    failed: int = 0
+
+    @property
+    def listed(self) -> int:
+        return self.pods + self.finished
+
+
+NO_PODS = RoleState(0, 0, 0, {})
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """A live object: its own phase (None: it has none), what that means in upstream's words, its pods by role.
 
-    `strangers`: pods that belong to the object and to none of its roles. `unread`: why pods may be missing here.
+    `strangers`: pods that belong to the object and to none of its roles, all of them where nobody knows its roles any
+    more. `unread`: why pods may be missing here.
     """
 
     phase: str | None
     matched: tuple[str, ...]
     roles: Mapping[str, RoleState]
-    strangers: int = 0
+    strangers: RoleState = NO_PODS
     unread: tuple[str, ...] = ()
 
 

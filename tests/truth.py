@@ -21,8 +21,14 @@ from tests import corpus
 Wanted = Mapping[str, Any]
 SAME = "same file"
 
-MENDED = {"mpi-launcher-as-node-ddp-sft": ("manager: bench-mpi-ddp-sft", "manager: example.com/bench")}
-"""Files that a webhook refuses, with what is wrong and what makes it right: then the numbers are those expected."""
+MENDED = {
+    "mpi-launcher-as-node-ddp-sft": ("manager: bench-mpi-ddp-sft", "manager: example.com/bench"),
+    "cloudrun-nim-nemotron": ("name: ${CLOUD_RUN_SERVICE_NAME}", "name: nemotron"),
+    "stateful-gpu-defaults": ("name: trainjob-qwen2.5", "name: trainjob-qwen2-5"),
+    "tensorflow-notebook-v1beta1": ("  template:\n", "  selector: {matchLabels: {app: tf-notebook}}\n  template:\n"),
+}
+"""Files that the API server or a webhook refuses, with what is wrong and what makes it right: then the numbers are
+those expected."""
 
 REFUSED = {
     "nccl-a4-two-pods": 'the key "resources" stands twice',

@@ -26,7 +26,7 @@ def run(asking: Manifests, looking: Clusters, output: Output) -> Result:
     """Raises InputError for input that cannot be used at all. For manifests a cluster is only asked for definitions,
     and only where one is named, so none lends its namespace.
     """
-    asked = _live(asking, looking) if live.are_meant(asking) else _written(asking, looking)
+    asked = _live(asking, looking, output) if live.are_meant(asking) else _written(asking, looking)
     manifests.say(asked, output)
     terminal.say(asked.open, no_color=output.no_color)
     code = exits.worst([*asked.codes, *[exits.CANNOT_TELL] * bool(asked.open)])
@@ -42,8 +42,12 @@ def run(asking: Manifests, looking: Clusters, output: Output) -> Result:
     return Result(TEXTS[output.output](asked.workloads, style), code)
 
 
-def _live(asking: Manifests, looking: Clusters) -> Asked:
+def _live(asking: Manifests, looking: Clusters, output: Output) -> Asked:
+    """Where an object cannot be read, what is wrong with definitions may be why. Raises InputError."""
     seen = live.seen(asking, looking)
+    if seen.faults:
+        terminal.say(seen.warnings, severity="warning", no_color=output.no_color)
+        raise InputError.of(seen.faults)
     return Asked(seen.workloads, {}, (), (), seen.warnings)
 
 

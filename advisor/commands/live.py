@@ -48,14 +48,18 @@ def are_meant(given: Manifests) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The objects named, with their state, and what to know of the definitions that read them."""
+    """The objects named, with their state, and what to know of the definitions that read them.
+
+    `faults`: all of those of all of the objects, which are then none.
+    """
 
     workloads: tuple[Workload, ...]
     warnings: tuple[Fault, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def seen(given: Manifests, looking: Clusters) -> Seen:
-    """Raises InputError: all faults of all of the objects at once."""
+    """Raises InputError for objects that cannot be had."""
     own = definitions.own(given.definition)
     with door(looking) as (api, usual, name):
         namespace = given.namespace or usual
@@ -79,10 +83,9 @@ def _seen(found: Sequence[Found], namespace: str, door: _Door) -> Seen:
     for one in found:
         with faults.collect(), one.document.faults():
             settled = door.settled(one.document, namespace)
-            read.append(_workload(one, namespace, replace(door, catalog=settled.catalog)))
             warnings += [*definitions.warnings(settled.catalog), *settled.warnings]
-    faults.raise_if_any()
-    return Seen(tuple(read), tuple(dict.fromkeys(warnings)))
+            read.append(_workload(one, namespace, replace(door, catalog=settled.catalog)))
+    return Seen(() if faults.found else tuple(read), tuple(dict.fromkeys(warnings)), tuple(faults.found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +191,7 @@ def _workload(found: Found, namespace: str, door: _Door) -> Workload:
         raise InputError.of([fault])
     (workload,) = read.workloads
     workload = door.referring(found.document, namespace, workload)
-    if workload.faults or workload.is_open:
+    if workload.faults:
         return workload
     state = observed.state(found.document, workload, door.catalog, found.pods.pods)
     return replace(workload, state=replace(state, unread=found.pods.unread))

@@ -1,8 +1,8 @@
 """Definitions that clusters hold (`kartas.run.ai`): they come before ours, and are read with the snapshots.
 
-A definition is chosen once for all clusters, from the first that has one. Where a manifest can be read by ours and not
-by a cluster's, ours is used: the two describe one controller, and what cannot be read helps nobody. That, and every
-other disagreement, is said.
+A definition is chosen once for all clusters, from the first that has one. Where it cannot read a manifest, that of the
+next cluster is used, else ours: all describe one controller, and what cannot be read helps nobody. That, and all other
+disagreements, are said.
 """
 
 from __future__ import annotations
@@ -57,16 +57,15 @@ def settled(
     held = of_clusters(clusters, targets, check=False)
     if not any(layer.entries or layer.faults for layer in held):
         return Settled(catalog, first)
-    said: list[Fault] = []
+    useless: list[Workload] = []
     while True:
         catalog = Catalog([*own, *held])
         found = read(catalog)
-        worse = {workload.title: workload for workload in _worse(found, first)}
+        worse = list(_worse(found, first, held))
         if not worse:
-            return Settled(catalog, found, (*said, *_disagreements(found, first, held)))
-        said += map(_cannot_read, worse.values())
-        useless = {(workload.api_group, workload.kind) for workload in worse.values()}
-        held = tuple(_without(layer, useless) for layer in held)
+            return Settled(catalog, found, (*_not_used(useless, found), *_disagreements(found, first, held)))
+        useless += worse
+        held = tuple(_without(layer, worse) for layer in held)
 
 
 def read(sources: Sequence[Source], accelerators: Accelerators) -> tuple[ClusterSnapshot, ...]:
@@ -110,9 +109,15 @@ def _target(data: Any) -> GroupKind:
     return (str(data.get("group", "")), str(data.get("kind", ""))) if isinstance(data, dict) else ("", "")
 
 
-def _without(layer: Layer, targets: Collection[GroupKind]) -> Layer:
-    kept = (entry for entry in layer.entries if (entry.kind.group, entry.kind.kind) not in targets)
+def _without(layer: Layer, useless: Sequence[Workload]) -> Layer:
+    """Less the definitions by which these were read."""
+    read_by = {_group_kind(workload) for workload in useless if workload.definition.origin == str(layer.origin)}
+    kept = (entry for entry in layer.entries if (entry.kind.group, entry.kind.kind) not in read_by)
     return replace(layer, entries=tuple(kept))
+
+
+def _group_kind(workload: Workload) -> GroupKind:
+    return workload.api_group, workload.kind
 
 
 def _pairs(found: Reading, first: Reading) -> Iterator[tuple[Workload, Workload]]:
@@ -127,14 +132,26 @@ def _key(workload: Workload) -> tuple[str, str, str, str, str]:
     return (workload.api_version, workload.kind, workload.namespace, workload.name, str(workload.source))
 
 
-def _worse(found: Reading, first: Reading) -> Iterator[Workload]:
-    return (after for after, before in _pairs(found, first) if after.faults and not before.faults)
+def _worse(found: Reading, first: Reading, held: Sequence[Layer]) -> Iterator[Workload]:
+    """Workloads that a cluster's definition cannot read, where ours can, or that of another cluster might."""
+    sound = {_key(workload) for workload in first.workloads if not workload.faults}
+    for workload in found.workloads:
+        origin = workload.definition.origin
+        if workload.faults and origin.startswith(CLUSTER):
+            others = (layer for layer in held if str(layer.origin) != origin)
+            if _key(workload) in sound or any(layer.of(*_group_kind(workload)) for layer in others):
+                yield workload
 
 
-def _cannot_read(workload: Workload) -> Fault:
-    fault, origin = workload.faults[0], workload.definition.origin
-    message = f"the definition of {origin} cannot read {workload.title}, so ours does: {fault.message}"
-    return Fault(message, where=workload.source)
+def _not_used(useless: Sequence[Workload], found: Reading) -> Iterator[Fault]:
+    """Which definitions could not read what another one does; where none does, its faults say it all."""
+    now = {_key(workload): workload for workload in found.workloads if not workload.faults}
+    for workload in useless:
+        if _key(workload) in now:
+            origin, other = workload.definition.origin, now[_key(workload)].definition.origin
+            whose = f"that of {other}" if other.startswith(CLUSTER) else "ours"
+            message = f"the definition of {origin} cannot read {workload.title}, so {whose} does"
+            yield Fault(f"{message}: {workload.faults[0].message}", where=workload.source)
 
 
 def _disagreements(found: Reading, first: Reading, held: Sequence[Layer]) -> Iterator[Fault]:

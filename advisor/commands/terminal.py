@@ -44,6 +44,14 @@ def note(text: str, *, no_color: bool = False) -> None:
     say([Fault(text)], severity="note", no_color=no_color)
 
 
+def last_note(text: str, *, no_color: bool = False) -> None:
+    """Where the terminal has been closed, this and whatever is said after it goes nowhere."""
+    try:
+        note(text, no_color=no_color)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def confirmed(question: str) -> bool:
     """Does somebody at a terminal say yes? Without one nobody does."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -45,7 +45,7 @@ def check(pod: Data, namespace: str, *, alone: bool) -> None:
     """
     faults = Faults()
     for one in refusals(pod, namespace):
-        if not (alone and one.lacks) and one.path != ("spec", "volumes"):
+        if not (alone and one.lacks) and not one.message.endswith(" is no name"):
             faults.add(one.message, *one.path, hint=HINT)
     faults.raise_if_any()
 

@@ -6,12 +6,13 @@ Each is told by its path, so that a message can name it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from advisor.definitions import plain
 from advisor.definitions.plain import Data
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -58,12 +59,47 @@ def _declared_features(spec: Data) -> Iterator[str]:
                 yield f"spec.{field}[{place}].volumeMounts.bindMountOptions"
 
 
-def misnamed(spec: Data) -> tuple[str, ...]:
-    """Volumes whose names the API server refuses: often placeholders, and the rest can be read all the same."""
-    volumes = [(place, plain.text(item, "name")) for place, item in plain.mappings(spec, "volumes")]
-    return tuple(
-        f'spec.volumes[{place}].name: "{name}" is no name' for place, name in volumes if not NAME.fullmatch(name)
-    )
+def malformed(spec: Data) -> tuple[str, ...]:
+    """Values that the API server refuses while the rest can be read all the same: names, often placeholders, and words.
+
+    Each is its path and what is wrong there.
+    """
+    return (*_misnamed(spec), *_unknown_words(spec, "spec", _WORDS), *_of_containers(spec))
+
+
+def _misnamed(spec: Data) -> Iterator[str]:
+    for place, item in plain.mappings(spec, "volumes"):
+        name = plain.text(item, "name")
+        if not NAME.fullmatch(name):
+            yield f'spec.volumes[{place}].name: "{name}" is no name'
+    for field in ("serviceAccountName", "priorityClassName", "runtimeClassName"):
+        name = plain.text(spec, field)
+        if name and not SUBDOMAIN.fullmatch(name):
+            yield f'spec.{field}: "{name}" is no name'
+
+
+def _of_containers(spec: Data) -> Iterator[str]:
+    for field in ("containers", "initContainers"):
+        for place, item in plain.mappings(spec, field):
+            yield from _unknown_words(item, f"spec.{field}[{place}]", _WORDS_OF_CONTAINERS)
+
+
+def _unknown_words(data: Data, where: str, words: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    for field, known in words.items():
+        if data.get(field) not in (None, "", *known):
+            yield f"{where}.{field}: must be one of {', '.join(known)}"
+
+
+_RESTARTS = ("Always", "OnFailure", "Never")
+_WORDS = {
+    "restartPolicy": _RESTARTS,
+    "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+}
+_WORDS_OF_CONTAINERS = {
+    "restartPolicy": _RESTARTS,
+    "imagePullPolicy": ("Always", "IfNotPresent", "Never"),
+    "terminationMessagePolicy": ("File", "FallbackToLogsOnError"),
+}
 
 
 def exposed(spec: Data) -> tuple[str, ...]:

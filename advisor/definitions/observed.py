@@ -13,12 +13,15 @@ from advisor.errors import InputError
 from advisor.files import Document
 from advisor.workload import Role, RoleState, State, Workload
 
-FINISHED = ("Succeeded", "Failed")
+FAILED = "Failed"
+FINISHED = ("Succeeded", FAILED)
 Pod = Mapping[str, Any]
 
 
 def state(document: Document, workload: Workload, catalog: Catalog, found: Sequence[Pod]) -> State:
-    """Raises InputError for a status that the definition cannot read. A pod that fits no role is a stranger."""
+    """Raises InputError for a status that the definition cannot read. A pod that fits no role is a stranger, as all are
+    of a workload that has no roles because of what is missing.
+    """
     known = catalog.find(workload.api_version, workload.kind)
     assert known is not None
     definition, engine = known.entry.definition, known.entry.origin.engine
@@ -30,7 +33,7 @@ def state(document: Document, workload: Workload, catalog: Catalog, found: Seque
         role = role_of(definition, engine, workload.roles, pod)
         (of_roles[role.name] if role else strangers).append(pod)
     roles = {name: _counted(members) for name, members in of_roles.items()}
-    return State(told.phase, told.matched, roles, len(strangers))
+    return State(told.phase, told.matched, roles, _counted(strangers))
 
 
 def role_of(definition: Definition, engine: Engine, roles: Sequence[Role], pod: Pod) -> Role | None:
@@ -51,15 +54,16 @@ def role_of(definition: Definition, engine: Engine, roles: Sequence[Role], pod: 
 
 def _counted(members: Sequence[Pod]) -> RoleState:
     nodes: dict[str, int] = {}
-    alive = [pod for pod in members if (pod.get("status") or {}).get("phase") not in FINISHED]
+    phases = [(pod.get("status") or {}).get("phase") for pod in members]
+    alive = [pod for pod, phase in zip(members, phases, strict=True) if phase not in FINISHED]
     for pod in alive:
         node = (pod.get("spec") or {}).get("nodeName")
         if node:
             nodes[node] = nodes.get(node, 0) + 1
-    return RoleState(len(alive), sum(map(_is_ready, alive)), len(members) - len(alive), nodes)
+    return RoleState(len(alive), sum(map(is_ready, alive)), len(members) - len(alive), nodes, phases.count(FAILED))
 
 
-def _is_ready(pod: Pod) -> bool:
+def is_ready(pod: Pod) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     ready = any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
     return ready and not pod["metadata"].get("deletionTimestamp")

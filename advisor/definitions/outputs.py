@@ -135,6 +135,7 @@ UNMODELLED = Form(
     "a list of {path, text, restricts, needs, resource}",
     _or_null(_list(_record({"path": _text, "text": _text}, {"restricts": _flag, "needs": _text, "resource": _text}))),
 )
+TEXTS = Form("a list of text", _list(_text))
 REQUIRES = Form("a list of API groups", _or_null(_list(_text)))
 NAMES = Form("a list of names of roles", _or_null(_list(_text)))
 CLAIMS = Form(

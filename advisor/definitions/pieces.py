@@ -5,7 +5,7 @@ What a controller fills in is not missed: the containers of a pod spec, or their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -25,10 +25,10 @@ def check(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> 
         shapes.check(pod, shapes.POD_TEMPLATE)
 
 
-def check_refused(piece: str, value: Any, *, whole: bool, nameless: bool = False) -> None:
-    """Raises InputError for what the API server would refuse in a pod with this part."""
+def check_refused(piece: str, value: Any, *, whole: bool, nameless: bool = False, volumes: Sequence[str] = ()) -> None:
+    """Raises InputError for what the API server would refuse in a pod with this part; `volumes` are added to it."""
     with _placed(piece):
-        refused.check(_PODS[piece](value, nameless), whole=whole)
+        refused.check(_PODS[piece](value, nameless), whole=whole, volumes=volumes)
 
 
 def check_doomed(value: Any, namespace: str, *, alone: bool, nameless: bool = False) -> None:

@@ -18,7 +18,7 @@ from advisor.definitions import expressions, outputs, profile_schema, templates,
 from advisor.definitions.engine import EXHAUSTED, Engine, Prepared, prepare
 from advisor.definitions.extract import Extraction, Instance, Part, Scale
 from advisor.definitions.outputs import Form, unreadable
-from advisor.definitions.profile_schema import Profile, RoleRule
+from advisor.definitions.profile_schema import Profile, ProfileSpec, RoleRule, Rule, RuleSet
 from advisor.definitions.scalers import Scaler
 from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError, Path, at, dotted
@@ -131,23 +131,39 @@ def library(names: tuple[str, ...]) -> str:
     return "".join(files.read(str(folder / f"{FilePath(name).name}.jq")).text for name in names)
 
 
+def rules(spec: ProfileSpec) -> Iterator[Rule]:
+    """Every rule of the kind, those of files that it takes over among them."""
+    for rule in spec.rules:
+        if not rule.like:
+            yield rule
+        for taken in shared(rule.like) if rule.like else ():
+            yield taken.model_copy(update={"at": f"{rule.at}\n| {taken.at}"})
+
+
+@lru_cache(maxsize=16)
+def shared(name: str) -> tuple[Rule, ...]:
+    """The rules of a file of the library. Raises InputError where there is no such file."""
+    (document,) = files.documents(files.read(str(builtin_folder() / "library" / f"{FilePath(name).name}.yaml")))
+    return RuleSet.model_validate(document.data).rules
+
+
 def with_scaler(context: Context, scaler: Scaler | None) -> tuple[Context, list[Note]]:
-    """The object with the replicas that its scaler will give it, where it states none itself."""
+    """The object, before its defaults, with the replicas that its scaler will give it."""
     path = context.profile.spec.scaled
     if path is None or scaler is None:
         return context, []
     expressions.check(path, edits=True)
     stated = context.value(outputs.MAXIMUM, path, None)
-    if stated is None:
-        after = prepare(context.value(outputs.OBJECT, f"{path} = $least", None, least=scaler.minimum))
-        notes = list(differences(context.document.data, after.data, ()))
-        idle = ", which may also take it to 0 while there is nothing to do" if scaler.to_zero else ""
-        text = f"is {scaler.minimum}, the minimum of {scaler.title}{idle}"
-        return replace(context, document=after), [replace(note, rule="scaler", text=text) for note in notes]
-    if stated < scaler.minimum and (stated or scaler.from_zero):
-        text = f"is {stated}, which {scaler.title} will raise to {scaler.minimum}"
-        return context, [Note("scaler", text, path.lstrip("."), warns=True)]
-    return context, []
+    begins = with_defaults(context)[0].value(outputs.MAXIMUM, path, None) if stated is None else stated
+    wanted = scaler.wants(begins)
+    if wanted == stated or (stated is None and not wanted):
+        return context, []
+    after = prepare(context.value(outputs.OBJECT, f"{path} = $wanted", None, wanted=wanted))
+    text = scaler.says(stated, wanted)
+    notes = differences(context.document.data, after.data, ())
+    return replace(context, document=after), [
+        replace(note, rule="scaler", text=text, warns=stated is not None) for note in notes
+    ]
 
 
 def with_defaults(context: Context) -> tuple[Context, list[Note]]:

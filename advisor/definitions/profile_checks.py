@@ -93,6 +93,11 @@ def _broken_expressions(parsed: Profile, engine: Engine) -> Iterator[Fault]:
     except InputError:
         known = ", ".join(sorted(path.stem for path in (builtin_folder() / "library").glob("*.jq")))
         yield Fault("names a library that is not there", ("spec", "uses"), hint=f"there are {known}")
+    for place, rule in enumerate(parsed.spec.rules):
+        sets = sorted(path.stem for path in (builtin_folder() / "library").glob("*.yaml"))
+        if rule.like and rule.like not in sets:
+            hint = f"there are {', '.join(sets)}"
+            yield Fault("names rules that are not there", ("spec", "rules", place, "like"), hint=hint)
     for path, text in profile_schema.texts(parsed):
         try:
             engine.compile(f"{functions}{text}", names=variables(parsed, path), edits=True)

@@ -116,15 +116,18 @@ class Reference(_Model):
 
 Type = Literal["mapping", "list", "text", "flag"]
 Piece = Literal["template", "podSpec", "container", "resources", "nodeSelector", "tolerations", "affinity"]
-What = Type | Piece
+Form = Literal["schedule", "timeZone", "selector"]
+What = Type | Piece | Form
 
 
 class Rule(_Model):
     """What the kind wants of one place in the manifest as it is written, before any default.
 
     at        a path; every place at which it points is looked at
+    like      the rules of a file of `catalog/library`, from this place on, stand in for this one
     required  something must stand there
-    is        what may stand there: a type, or a part of a pod (`pieces.py`), looked at as in a pod template
+    is        what may stand there: a type, a part of a pod (`pieces.py`), looked at as in a pod template, or a form
+              (`forms.py`)
     must      a condition on what stands there, not asked where nothing does
     says      what is wrong when something required is missing or the condition is false
     hint      what to do about it
@@ -135,6 +138,7 @@ class Rule(_Model):
     """
 
     at: Jq
+    like: str = ""
     required: bool = False
     is_: What | None = Field(default=None, alias="is")
     must: Jq | None = None
@@ -146,7 +150,17 @@ class Rule(_Model):
     def _says_what_is_wrong(self) -> Rule:
         if self.must and not self.says:
             raise PydanticCustomError("rule", "a condition needs says: what is wrong when it is false")
+        if self.like and self.model_fields_set - {"at", "like"}:
+            raise PydanticCustomError("rule", "rules that are taken over stand alone")
         return self
+
+
+class RuleSet(_Model):
+    """Rules that several kinds share, each path from the place where a kind takes them over."""
+
+    api_version: str
+    kind: str
+    rules: tuple[Rule, ...]
 
 
 class Gang(_Model):
@@ -185,6 +199,7 @@ class ProfileSpec(_Model):
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
     `requires`: API groups that must be served beside the kind's own, or its controller makes no pods.
+    `volumes`: names of volumes that the controller adds to the pods, for templates that are checked as a whole.
     `scaled`: the path that the object's subresource `scale` sets. `scheduled`: its children, and their pods, come at
     times of their own. `waits`: the path of what keeps its pods away until it is changed, or null. `over`: has it run
     to its end, so that no pod of it comes any more? `left`: role → pods that may still be alive beside those that have
@@ -201,6 +216,7 @@ class ProfileSpec(_Model):
     rules: tuple[Rule, ...] = ()
     references: Mapping[str, Reference] = {}
     scaled: Jq | None = None
+    volumes: Jq | None = None
     scheduled: bool = False
     waits: Jq | None = None
     over: Jq | None = None

@@ -14,7 +14,9 @@ from typing import Any
 from advisor.definitions import (
     claims,
     doomed,
+    forms,
     gangs,
+    metadata,
     outputs,
     pieces,
     plain,
@@ -243,9 +245,43 @@ def _read(workload: Workload, document: Document, found: Found, beside: Beside) 
     own, given = profile_of(found), prepare(document.data)
     if own is None:
         whole = _by_definition(workload, document, given, found, beside)
-    else:
-        whole = _with_roles(workload, document, _context(own, given, workload.namespace, found), found, beside)
-    return _waiting(whole, given, found, own)
+        return _waiting(_alone(whole, found), given, found, own)
+    context = _context(own, given, workload.namespace, found)
+    try:
+        return _waiting(_with_roles(workload, document, context, found, beside), given, found, own)
+    except InputError as error:
+        ours = _ours(found)
+        if ours is None or any(fault.code != "unreadable" for fault in error.faults):
+            raise
+        _read(workload, document, ours, beside)
+        raise _not_together(error, found) from None
+
+
+def _ours(found: Found) -> Found | None:
+    """The definition that a profile was written for, where another one is used with it."""
+    entry = found.profile
+    return None if entry is None or entry is found.entry else replace(found, entry=entry)
+
+
+def _not_together(error: InputError, found: Found) -> InputError:
+    """The manifest is right, for the profile's own definition can read it: the other one is to blame."""
+    assert found.profile
+    hint = f"give it a placement profile of its own, or leave it away: {found.profile.definition.name} reads the object"
+    text = f"does not go with the placement profile of {found.profile.definition.name}: {error.faults[0].message}"
+    return InputError.of([found.entry.document.placed(Fault(text, ("metadata", "name"), hint=hint, code="unreadable"))])
+
+
+def _alone(workload: Workload, found: Found) -> Workload:
+    """With what is lost where a profile speaks of other components than the definition has."""
+    named = f"definition {found.entry.definition.name} of {found.entry.origin}"
+    if found.profile is None:
+        text = f"counted by the {named} alone: no defaults of the kind, no pods that its controller adds"
+        return replace(workload, notes=(*workload.notes, Note("no-profile", text)))
+    text = (
+        f"counted by the {named} alone: it lacks components of which the placement profile of"
+        f" {found.profile.definition.name} speaks, so defaults and pods of the kind may be missing"
+    )
+    return replace(workload, notes=(*workload.notes, Note("no-profile", text, warns=True)))
 
 
 def _waiting(workload: Workload, given: Prepared, found: Found, own: Profile | None) -> Workload:
@@ -390,9 +426,12 @@ def _check(
     Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
     """
     faults = Faults()
+    with faults.collect("metadata"):
+        metadata.check(given.data)
     own = context.profile if context else None
     notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
+    volumes = context.value(outputs.TEXTS, own.spec.volumes, []) if context and own else []
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
     for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():
         if any(path[: len(wrong)] == wrong for wrong in judged):
@@ -404,7 +443,7 @@ def _check(
             with faults.collect(*path):
                 pieces.check(piece, value, namespace, nameless=nameless)
             with faults.collect(*path):
-                pieces.check_refused(piece, value, whole=whole, nameless=nameless)
+                pieces.check_refused(piece, value, whole=whole, nameless=nameless, volumes=volumes)
                 if whole and piece == pieces.TEMPLATE:
                     pieces.check_doomed(value, namespace, alone=not path, nameless=nameless)
     faults.raise_if_any()
@@ -414,7 +453,8 @@ def _check(
 def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:
     """What the profile's rules and counts say of the object: faults are collected, warnings given."""
     spec, given = context.profile.spec, context.document
-    wanted = [rule for rule in spec.rules if not (unsure and rules.refers(rule))]
+    every = tuple(profile.rules(spec))
+    wanted = [rule for rule in every if not (unsure and rules.refers(rule))]
     library = profile.library(spec.uses)
     try:
         broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
@@ -429,6 +469,10 @@ def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Not
     for path, value in (place for text in spec.counts for place in places(text)):
         with faults.collect(*path):
             _whole_count(value)
+    formed = [(rule.is_, place) for rule in every if rule.is_ in forms.TYPES for place in places(rule.at)]
+    for form, (path, value) in formed:
+        with faults.collect(*path):
+            forms.check(str(form), value)
 
 
 def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, Piece]]:
@@ -444,7 +488,7 @@ def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[
     if context is None:
         return
     library = profile.library(context.profile.spec.uses)
-    for rule in context.profile.spec.rules:
+    for rule in profile.rules(context.profile.spec):
         if rule.is_ in pieces.NAMES:
             for path, value in rules.places(rule.at, given, context.engine, context.variables, library):
                 yield path, (rule.is_, value, False)
@@ -487,7 +531,4 @@ def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
     groups = (
         (GangGroup(1, {role.name: role.replicas for role in found if role.replicas}),) if together and found else ()
     )
-    note = Note(
-        "no-profile", "counted by the definition alone: no defaults of the kind, no pods that its controller adds"
-    )
-    return replace(workload, roles=tuple(found), groups=groups, notes=(*workload.notes, note))
+    return replace(workload, roles=tuple(found), groups=groups)

@@ -7,7 +7,7 @@ where the template is known to become the pod as it is. What a cluster adds to p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from advisor.definitions import plain
@@ -32,21 +32,24 @@ SOURCES = frozenset(
 """The types of a volume, of which one may be given."""
 
 
-def check(pod: Data, whole: bool) -> None:
-    """Raises InputError with every fault."""
+def check(pod: Data, whole: bool, volumes: Sequence[str] = ()) -> None:
+    """Raises InputError with every fault. `volumes`: names of those that are added to the pod's own."""
     faults = Faults()
     with faults.collect("metadata", "labels"):
-        _labels(plain.pairs(plain.mapping(pod, "metadata"), "labels"))
+        check_labels(plain.pairs(plain.mapping(pod, "metadata"), "labels"))
     spec = plain.mapping(pod, "spec")
     with faults.collect("spec", "affinity"):
         _label_keys(plain.mapping(spec, "affinity"), plain.pairs(plain.mapping(pod, "metadata"), "labels"))
     for rule in (*_ALWAYS, *(_WHOLE if whole else ())):
         with faults.collect("spec"):
             rule(spec)
+    if whole:
+        with faults.collect("spec"):
+            _mounts(spec, volumes)
     faults.raise_if_any()
 
 
-def _labels(pairs: dict[str, str]) -> None:
+def check_labels(pairs: dict[str, str]) -> None:
     faults = Faults()
     for key, value in pairs.items():
         if not is_key(key):
@@ -62,7 +65,7 @@ def _all_containers(spec: Data) -> Iterator[tuple[str, int, Data]]:
 
 
 def _names(spec: Data) -> None:
-    """Containers and volumes, each named once. A volume with a wrong name is no fault (`noticed.misnamed`)."""
+    """Containers and volumes, each named once. A volume with a wrong name is no fault (`noticed.malformed`)."""
     faults = Faults()
     containers = [(field, place, plain.text(item, "name")) for field, place, item in _all_containers(spec)]
     volumes = [("volumes", place, plain.text(item, "name")) for place, item in plain.mappings(spec, "volumes")]
@@ -191,9 +194,9 @@ def _images(spec: Data) -> None:
     faults.raise_if_any()
 
 
-def _mounts(spec: Data) -> None:
+def _mounts(spec: Data, added: Sequence[str]) -> None:
     volumes = [plain.text(volume, "name") for _, volume in plain.mappings(spec, "volumes")]
-    _refer(spec, volumes, "no volume of the pod", "volumeMounts")
+    _refer(spec, [*volumes, *added], "no volume of the pod", "volumeMounts")
 
 
 def _paths(spec: Data) -> None:
@@ -237,4 +240,4 @@ def _refer(spec: Data, known: list[str], wrong: str, *field: str) -> None:
 Rule = Callable[[Data], None]
 
 _ALWAYS: tuple[Rule, ...] = (_names, _ports, _volumes, _paths, _spread, _weights, _numbers, _node, _system, _resolver)
-_WHOLE: tuple[Rule, ...] = (_images, _mounts, _claims)
+_WHOLE: tuple[Rule, ...] = (_images, _claims)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from advisor.definitions import expressions, pieces
+from advisor.definitions import expressions, forms, pieces
 from advisor.definitions.engine import NO_VARIABLES, Engine, Prepared
 from advisor.definitions.profile_schema import Rule
 from advisor.errors import Fault, InputError, Path, dotted
@@ -23,6 +23,7 @@ _TYPES = {
     "flag": "boolean",
     **dict.fromkeys(pieces.NAMES, "object"),
     pieces.TOLERATIONS: "array",
+    **forms.TYPES,
 }
 _WORDS = {
     "object": "a mapping",

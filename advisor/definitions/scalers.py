@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from advisor.definitions import plain, shipped
-from advisor.errors import at
+from advisor.errors import InputError, at
 from advisor.files import Document
 
 Target = tuple[str, str, str, str]
@@ -17,7 +17,7 @@ Target = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Scaler:
-    """Keeps its target at `minimum` replicas or more; `title` names it to the user.
+    """Keeps its target between `minimum` and `maximum` replicas, also while it reads no metrics; `title` names it.
 
     `to_zero`: it takes the last pod away as well while there is nothing to do. `from_zero`: it raises a target that has
     no pods, which others leave alone.
@@ -25,8 +25,23 @@ class Scaler:
 
     title: str
     minimum: int
+    maximum: int
     to_zero: bool = False
     from_zero: bool = False
+
+    def wants(self, begins: int | None) -> int:
+        """Replicas of a target that begins with so many; None: nobody says with how many."""
+        if begins == 0 and not self.from_zero:
+            return 0
+        return min(max(1 if begins is None else begins, self.minimum), self.maximum)
+
+    def says(self, stated: int | None, wanted: int) -> str:
+        """Why the target has `wanted` replicas and not those that it states."""
+        if stated is not None:
+            return f"becomes {wanted} (it says {stated}): {self.title} keeps it at {self.minimum} to {self.maximum}"
+        idle = ", which may also take it to 0 while there is nothing to do" if self.to_zero else ""
+        bound = "minimum" if wanted == self.minimum else "maximum" if wanted == self.maximum else "default"
+        return f"is {wanted}, the {bound} of {self.title}{idle}"
 
 
 def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mapping[Target, Scaler]:
@@ -53,10 +68,16 @@ def _owned(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> 
         group = (plain.text(target, "apiVersion") or usual.get("apiVersion", "")).rpartition("/")[0]
         kind = plain.text(target, "kind") or usual.get("kind", "")
         owned = (group, kind, namespace, plain.text(target, "name"))
-    *above, key = rule["minimum"]
-    with at(*above):
-        minimum = plain.number(plain.below(data, above), key)
-    minimum = rule["otherwise"] if minimum is None else minimum
+    minimum, maximum = (_number(rule, bound, data) for bound in ("minimum", "maximum"))
     zero = bool(rule.get("zero"))
     least = max(minimum, 1) if zero else minimum
-    yield owned, Scaler(f"{rule['kind']} {name}", least, zero and minimum <= 0, zero and minimum > 0)
+    if maximum < least:
+        raise InputError(f"is below the {rule['minimum'][-1]}", path=tuple(rule["maximum"]))
+    yield owned, Scaler(f"{rule['kind']} {name}", least, maximum, zero and minimum <= 0, zero and minimum > 0)
+
+
+def _number(rule: Mapping[str, Any], bound: str, data: Mapping[str, Any]) -> int:
+    *above, key = rule[bound]
+    with at(*above):
+        number = plain.number(plain.below(data, above), key)
+    return int(rule["otherwise"][bound]) if number is None else number

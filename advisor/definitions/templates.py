@@ -280,6 +280,6 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "operating_system": lambda spec: plain.text(plain.mapping(spec, "os"), "name"),
     "used": noticed.used,
     "exposed": noticed.exposed,
-    "misnamed": noticed.misnamed,
+    "malformed": noticed.malformed,
 }
 """Field of the noun → how it is read from `spec`."""

@@ -12,7 +12,7 @@ from typing import Any
 from advisor import private
 from advisor.kube.answer import promised
 from advisor.kube.client import Api
-from advisor.kube.failure import OF_THE_KIND, ApiError
+from advisor.kube.failure import FORBIDDEN, OF_THE_KIND, ApiError
 from advisor.kube.paging import items
 from advisor.kube.resources import Resource, of_kind
 
@@ -46,7 +46,7 @@ def pods_of(api: Api, resources: Sequence[Resource], root: Object) -> Pods:
     for _ in range(GENERATIONS):
         lineage.look_at({owner for pod in pods if (owner := lineage.above(pod["metadata"], uid))})
     mine = [pod for pod in pods if lineage.leads_to(pod["metadata"], uid)]
-    return Pods(tuple(map(_without_private, mine)), tuple(lineage.unread))
+    return Pods(tuple(map(_without_private, mine)), lineage.unread)
 
 
 class _Lineage:
@@ -56,7 +56,15 @@ class _Lineage:
         self._api, self._resources, self._namespace = api, resources, namespace
         self._known: dict[str, Mapping[str, Any]] = {}
         self._seen: set[tuple[str, str]] = set()
-        self.unread: list[str] = []
+        self._forbidden: list[str] = []
+        self._failed: list[str] = []
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """What may not be listed is one cause, however many kinds are concerned."""
+        kinds = ", ".join(self._forbidden)
+        text = f"may not list {kinds} in namespace {self._namespace} (403), which are owners of pods there"
+        return (*[text] * bool(kinds), *self._failed)
 
     def above(self, metadata: Mapping[str, Any], uid: str) -> tuple[str, str] | None:
         """apiVersion and kind of the first owner upwards that was not looked at yet; None past the top or the root."""
@@ -84,7 +92,10 @@ class _Lineage:
                 except ApiError as error:
                     if error.cause not in OF_THE_KIND:
                         raise
-                    self.unread.append(error.text)
+                    if error.cause == FORBIDDEN:
+                        self._forbidden.append(resource.title)
+                    else:
+                        self._failed.append(error.text)
 
     def _learn(self, resource: Resource) -> None:
         errand = f"list {resource.title} in namespace {self._namespace}"

@@ -79,7 +79,8 @@ def called(resources: Sequence[Resource], word: str) -> Resource:
 
 
 def _is_of(resource: Resource, rest: str) -> bool:
-    return rest in ("", resource.group, f"{resource.version}.{resource.group}".rstrip("."))
+    """The core's group is empty: `pod.v1.` has its name, as kubectl has it, and may do without the last point."""
+    return rest in ("", resource.group) or rest.rstrip(".") == f"{resource.version}.{resource.group}".rstrip(".")
 
 
 def of_kind(resources: Sequence[Resource], api_version: str, kind: str) -> Resource | None:

@@ -10,7 +10,7 @@ from advisor.render.layout import Cell, grid, paragraph
 from advisor.render.ranges import compact
 from advisor.render.style import BOLD, DIM, YELLOW, Style
 from advisor.render.totals import devices, known_devices_per_pod, per_pod, total
-from advisor.workload import GangGroup, Role, State, Workload
+from advisor.workload import GangGroup, Role, RoleState, State, Workload
 
 STEP = "  "
 SMALL_PRINT = ("cpu", "memory", "ephemeral-storage")
@@ -56,6 +56,7 @@ def _workload(workload: Workload, style: Style, full: bool, short: Sequence[Shor
     if workload.is_open:
         lacked = " and ".join(missing.lacked for missing in workload.lacking)
         yield from paragraph(f"Its pods depend on {lacked}.", style, tone=YELLOW)
+        yield from _state(workload, style)
         return
     yield from grid(list(_rows(workload, style)), style)
     yield from _state(workload, style)
@@ -119,30 +120,51 @@ def _state(workload: Workload, style: Style) -> Lines:
     phase = f" (phase {state.phase})" if state.phase and state.phase not in state.matched else ""
     yield f"status: {', '.join(state.matched)}{phase}"
     yield from grid([[Cell(text) for text in _standing(role, state)] for role in workload.roles], style, STEP)
-    if state.strangers:
-        yield from paragraph(f"{state.strangers} of its pods belong to no role", style, hanging=STEP)
+    if state.strangers.listed:
+        known = "are of roles that nobody knows now" if workload.is_open else "belong to no role"
+        text = f"{state.strangers.listed} of its pods {known}: {', '.join(_without_role(state.strangers))}"
+        yield from paragraph(text, style, hanging=STEP)
     for text in state.unread:
         yield from paragraph(f"pods may be missing here: {text}", style, tone=YELLOW, hanging=STEP)
 
 
 def _standing(role: Role, state: State) -> tuple[str, str, str]:
     found = state.roles[role.name]
-    counts = f"{found.ready}/{role.replicas} ready"
+    return role.name, ", ".join([f"{found.ready}/{role.replicas} ready", *_others(found)]), compact(found.nodes)
+
+
+def _without_role(found: RoleState) -> Lines:
+    yield f"{found.ready} ready"
+    yield from _others(found)
+    if found.nodes:
+        yield compact(found.nodes)
+
+
+def _others(found: RoleState) -> Lines:
+    """Of pods, those that do not run."""
     waiting = found.pods - sum(found.nodes.values())
-    more = [f"{waiting} without a node"] * bool(waiting) + [f"{found.finished} finished"] * bool(found.finished)
-    return role.name, ", ".join([counts, *more]), compact(found.nodes)
+    counted = ((waiting, "without a node"), (found.finished - found.failed, "finished"), (found.failed, "failed"))
+    return (f"{count} {words}" for count, words in counted if count)
 
 
 def _gang(workload: Workload) -> Lines:
     for group in workload.groups:
         yield f"{'further gangs' if group.further else 'gang'}: {_group(group)}"
     if workload.min_available is not None:
-        yield f"starts with {workload.min_available} pod{'s' * (workload.min_available != 1)} or more"
+        yield _least(workload, workload.min_available)
     for role in workload.roles:
         if role.starts_after:
             yield f"{role.name} starts after {role.starts_after}"
         if role.injected:
             yield f"{role.name} is added by the controller, the manifest does not name it"
+
+
+def _least(workload: Workload, least: int) -> str:
+    """What a scheduler waits for: it may be fewer pods than those that need one another."""
+    pods = f"{least} pod{'s' * (least != 1)}"
+    if any(least < sum(group.members.values()) for group in workload.groups):
+        return f"a gang scheduler starts {pods}, whichever they are, before the rest of the gang"
+    return f"starts with {pods} or more"
 
 
 def _short(workload: Workload, short: Sequence[Shortage]) -> Lines:

@@ -139,17 +139,18 @@ def _fault(fault: Fault) -> Tree:
 def tried(outcomes: Sequence[Tried], style: Style, *, full: bool) -> str:
     """What does not hold, and how it differs; `full`: also what holds."""
     lines = [line for one in outcomes if full or not one.holds for line in _outcome(one, style)]
-    held = sum(one.holds for one in outcomes)
-    total = f"{held} of {len(outcomes)} example{'' if len(outcomes) == 1 else 's'} come out as they say"
+    held, left_out = sum(one.holds for one in outcomes), sum(bool(one.untried) for one in outcomes)
+    count = len(outcomes) - left_out
+    total = f"{held} of {count} example{'' if count == 1 else 's'} come out as they say"
+    total += f", {left_out} not tried" if left_out else ""
     return _lines(iter([*lines, *([style.paint(total, BOLD)] if style.headers else [])]))
 
 
 def _outcome(one: Tried, style: Style) -> Iterator[str]:
-    word = style.paint("holds" if one.holds else "FAILS", GREEN if one.holds else RED)
-    yield f"{word}  {one.definition}: {one.example} ({one.where})"
-    for fault in one.faults:
-        for line in str(fault).split("\n"):
-            yield from paragraph(line, style, STEP)
+    word, tone = ("not tried", YELLOW) if one.untried else ("holds", GREEN) if one.holds else ("FAILS", RED)
+    yield f"{style.paint(word, tone)}  {one.definition}: {one.example} ({one.where})"
+    for line in (*filter(None, [one.untried]), *(line for fault in one.faults for line in str(fault).split("\n"))):
+        yield from paragraph(line, style, STEP)
     if one.differences:
         yield from grid([*_titles(style), *map(_difference, one.differences)], style, STEP)
 
@@ -172,7 +173,8 @@ def test_tree(outcomes: Sequence[Tried], exit_code: int) -> Tree:
                 "definition": one.definition,
                 "example": one.example,
                 "source": _source(one.where),
-                "holds": one.holds,
+                "holds": None if one.untried else one.holds,
+                "untried": one.untried or None,
                 "differences": [
                     {"what": found.what, "expected": found.expected, "found": found.found} for found in one.differences
                 ],

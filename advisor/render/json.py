@@ -18,7 +18,7 @@ from advisor.quantity import Amounts, canonical
 from advisor.render.ages import age, oldest
 from advisor.render.totals import devices, devices_per_pod, per_pod, total
 from advisor.verdict import FITS, REDUCED, UNKNOWN, Answer, Change, Comparison, Reason, Report, Verdict
-from advisor.workload import GangGroup, Role, SharedClaim, State, Workload
+from advisor.workload import GangGroup, Role, RoleState, SharedClaim, State, Workload
 
 API = "wm-place/v1"
 Tree = dict[str, Any]
@@ -248,17 +248,24 @@ def _role(role: Role) -> Tree:
 def _status(state: State | None) -> Tree | None:
     if state is None:
         return None
-    return {"phase": state.phase, "matched": list(state.matched), "podsWithoutRole": state.strangers}
+    return {
+        "phase": state.phase,
+        "matched": list(state.matched),
+        "podsWithoutRole": state.strangers.listed,
+        "withoutRole": _pods(state.strangers),
+    }
 
 
 def _live(role: Role, state: State | None) -> Tree | None:
-    if state is None:
-        return None
-    found = state.roles[role.name]
+    return None if state is None else _pods(state.roles[role.name])
+
+
+def _pods(found: RoleState) -> Tree:
     return {
         "pods": found.pods,
         "ready": found.ready,
         "finished": found.finished,
+        "failed": found.failed,
         "nodes": dict(sorted(found.nodes.items())),
     }
 

@@ -7,9 +7,10 @@ def kubeflow_defaults($types):
     | .key = ($types | map(select(ascii_downcase == ($key | ascii_downcase))) | .[0] // $key)
     | if .value.replicas == null then .value.replicas = 1 else . end);
 
-# Of a pod: the port of the job on the container that must bear this name.
-def kubeflow_port($container; $name; $port):
-  .spec.containers |= map(
+# Of a pod: the port of the job on the container that must bear this name. The replica spec says when it is restarted.
+def kubeflow_pod($container; $name; $port):
+  del(.spec.restartPolicy)
+  | .spec.containers |= map(
     if .name == $container and all((.ports // [])[]; .name != $name)
     then .ports = ((.ports // []) + [{name: $name, containerPort: $port}]) else . end);
 

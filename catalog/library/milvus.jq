@@ -33,6 +33,11 @@ def milvus_autoscalers:
   select(any(.spec.components | milvus_each | select(. != null) | .replicas, .groups[]?.replicas; . == -1))
   | {group: "autoscaling", kind: "HorizontalPodAutoscaler", at: ["spec", "components"]};
 
+# Of an autoscaler: is its target a Deployment of this Milvus?
+def milvus_is_scaled($object):
+  .spec.scaleTargetRef
+  | .kind == "Deployment" and ((.name // "") | startswith("\($object.metadata.name)-milvus-"));
+
 # Of those that were found, {least, most} pods for a part or group; null where none counts them.
 def milvus_scaled($id; $scalers):
   ($id | split("-")) as [$part]

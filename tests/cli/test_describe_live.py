@@ -90,9 +90,55 @@ def test_pods_nodes_and_status(run: Run, server: ApiServer, obj: Any, words: tup
         (one,) = described(run, server, word)
         (role,) = one["roles"]
         assert role["replicas"] == pods
-        assert role["live"] == {"pods": pods, "ready": 1, "finished": 0, "nodes": nodes}
+        assert role["live"] == {"pods": pods, "ready": 1, "finished": 0, "failed": 0, "nodes": nodes}
         assert one["status"]["podsWithoutRole"] == 0
         assert one["status"]["matched"]
+
+
+def test_pods_that_failed_are_not_called_finished(run: Run, server: ApiServer) -> None:
+    server.create(JOB)
+    first, _ = settled(server, 2)
+    server.patch(first, {"status": {"phase": "Failed"}}, "status")
+    limit = time.monotonic() + LIMIT
+    while len(server.list("pods", "team")) < 3:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+    (one,) = described(run, server, "job/web")
+    live = one["roles"][0]["live"]
+    assert (live["finished"], live["failed"]) == (1, 1)
+    asked = ("describe", "job/web", "-n", "team", "--kubeconfig", server.admin_kubeconfig)
+    assert "1 failed" in run(*asked).out and "finished" not in run(*asked).out
+
+
+def test_the_core_has_a_name_without_a_group(run: Run, server: ApiServer) -> None:
+    server.create(JOB)
+    first, _ = settled(server, 2)
+    for word in ("pod", "pod.v1.", "pods.v1", "pods."):
+        (one,) = described(run, server, f"{word}/{first['metadata']['name']}")
+        assert one["kind"] == "Pod"
+    ran = run("describe", "deployments.v1./web", "-n", "team", "--kubeconfig", server.admin_kubeconfig)
+    assert ran.code == 2 and 'the server has no resource "deployments.v1."' in ran.err
+
+
+def test_owners_that_may_not_be_listed_are_said_once(run: Run, server: ApiServer) -> None:
+    server.create(DEPLOYMENT)
+    server.create({**STATEFUL, "metadata": {"name": "db", "namespace": "team"}})
+    server.create({**JOB, "metadata": {"name": "run", "namespace": "team"}})
+    settled(server, 7)
+    user = server.token_user("one")
+    rights = {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get"]}
+    api, named = "rbac.authorization.k8s.io", {"metadata": {"name": "one"}}
+    server.create({"apiVersion": f"{api}/v1", "kind": "ClusterRole", **named, "rules": [rights]})
+    subjects = [{"apiGroup": api, "kind": "User", "name": "reader-0"}]
+    role = {"apiGroup": api, "kind": "ClusterRole", "name": "one"}
+    server.create(
+        {"apiVersion": f"{api}/v1", "kind": "ClusterRoleBinding", **named, "roleRef": role, "subjects": subjects}
+    )
+    limit = time.monotonic() + LIMIT
+    while (ran := run("describe", "job/run", "-n", "team", "--kubeconfig", user.kubeconfig)).code:
+        assert time.monotonic() < limit, ran.err
+    (line,) = [line for line in ran.out.split("\n") if "pods may be missing" in line]
+    assert "may not list replicasets.apps, statefulsets.apps in namespace team (403)" in line
 
 
 def test_other_objects_pods_are_not_its_own(run: Run, server: ApiServer) -> None:

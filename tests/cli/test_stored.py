@@ -124,6 +124,22 @@ class TestPlace:
         assert ran.report["workloads"][0]["definition"]["from"] == "builtin"
         assert "the definition of cluster eu cannot read Job default/train, so ours does" in ran.err
 
+    def test_what_one_clusters_definition_cannot_read_is_read_by_the_next_ones(self, run: Run, folder: Path) -> None:
+        write(folder / "foo.yaml", foo(2))
+        with clusters(folder, eu=routes([counting('"many"')]), us=routes([counting()])):
+            ran = run("foo.yaml", "--kubeconfig", "config", "-o", "json")
+        assert ran.code == 0, ran.err
+        (workload,) = ran.report["workloads"]
+        assert workload["definition"]["from"] == "cluster us"
+        assert [role["replicas"] for role in workload["roles"]] == [2]
+        assert "the definition of cluster eu cannot read FooJob default/it, so that of cluster us does" in ran.err
+
+    def test_what_no_clusters_definition_can_read_is_a_fault(self, run: Run, folder: Path) -> None:
+        write(folder / "foo.yaml", foo(2))
+        with clusters(folder, eu=routes([counting('"many"')]), us=routes([counting('"more"')])):
+            ran = run("foo.yaml", "--kubeconfig", "config")
+        assert ran.code == 2 and "cannot read" not in ran.err
+
     def test_a_definition_of_other_components_leaves_ours_whole(self, run: Run, folder: Path) -> None:
         write(folder / "job.yaml", job())
         theirs = ours("batch-job-v1")

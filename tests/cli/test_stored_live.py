@@ -94,3 +94,18 @@ def test_upstreams_own_change_no_answer_of_ours(run: Run, servers: Servers) -> N
                 assert (before.code, roles[0]) == (after.code, roles[1]), manifest
                 by_cluster += '"from": "cluster eu"' in after.out
     assert by_cluster > 20
+
+
+def test_why_a_clusters_definition_is_not_used_is_said_of_a_live_object(
+    run: Run, servers: Servers, files: dict[str, Path]
+) -> None:
+    server = servers.server("eu")
+    server.install(files["crd.yaml"], KARTAS)
+    server.load([fleet.namespace("team")])
+    server.create(yaml.safe_load(files["gridjob.yaml"].read_text()))
+    broken = of_the_page()
+    broken["spec"]["structureDefinition"]["childComponents"][1]["scaleDefinition"]["replicasPath"] = ".spec["
+    server.create(broken)
+    ran = run("describe", "gridjob/weather", "-n", "team", "--kubeconfig", server.admin_kubeconfig)
+    assert ran.code == 2 and "no definition for GridJob" in ran.err
+    assert "warning: cluster eu, Karta grid-example-com-gridjob-v1" in ran.err and "[ is not closed" in ran.err

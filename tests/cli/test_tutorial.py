@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+import time
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -11,37 +15,41 @@ import pytest
 import yaml
 
 from tests.cli import fleet, tutorial
-from tests.cli.conftest import Run
+from tests.cli.conftest import Ran, Run
+from tests.servers import build
 from tests.servers.apiserver import ApiServer
 from tests.servers.pool import Servers
 
+BIN = Path(sys.executable).parent
+LIMIT = 60
+ROOT = Path(__file__).parents[2]
 FOLDER = ".config/wm-place/definitions"
 
 
 @pytest.fixture
-def files(folder: Path, home: Path) -> dict[str, Path]:
-    (home / FOLDER).mkdir(parents=True)
+def files(folder: Path) -> dict[str, Path]:
     return tutorial.files(folder)
 
 
-def told(words: list[str], run: Run, home: Path) -> str:
-    """What a command of the page prints; the user's home is ~ there."""
-    if words[0] == "cp":
-        shutil.copy(words[1], words[2].replace("~", str(home)))
-        return ""
-    ran = run(*words[1:])
-    return (ran.out + ran.err).replace(str(home), "~")
-
-
-def test_every_command_prints_what_the_page_says(run: Run, files: dict[str, Path], home: Path) -> None:
-    for words, printed in tutorial.transcripts():
-        if "--from" not in words:
-            assert (words, told(words, run, home)) == (words, printed)
+def test_every_command_does_what_the_page_says(servers: Servers, files: dict[str, Path], home: Path) -> None:
+    """In the order of the page, in an empty home, on a cluster that knows nothing of the kind."""
+    environment = {
+        "HOME": str(home),
+        "PATH": f"{BIN}:{build.program('kubernetes', 'kubectl').parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "KUBECONFIG": str(servers.server("eu").admin_kubeconfig),
+    }
+    for command, printed in tutorial.transcripts():
+        done = subprocess.run(
+            ["bash", "-c", command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        assert (command, done.stdout.decode().replace(str(home), "/home/you")) == (command, printed)
 
 
 def test_one_file_in_a_folder_is_enough(run: Run, files: dict[str, Path], home: Path, folder: Path) -> None:
     recorded = fleet.record(folder, "eu", [*fleet.room("h200"), {**yaml.safe_load(files["crd.yaml"].read_text())}])
     assert run("gridjob.yaml", "--from-snapshot", recorded).code == 5
+    (home / FOLDER).mkdir(parents=True)
     shutil.copy(files["definition.yaml"], home / FOLDER)
     ran = run("gridjob.yaml", "--from-snapshot", recorded, "-o", "json")
     assert (ran.code, ran.choices) == (0, ["eu"])
@@ -92,12 +100,31 @@ def server(servers: Servers, files: dict[str, Path]) -> ApiServer:
     return found
 
 
-def test_a_live_object_and_its_pods_give_paths_that_pass(run: Run, server: ApiServer, home: Path, folder: Path) -> None:
+def make_ready(server: ApiServer) -> None:
+    for pod in server.list("pods", "team"):
+        server.patch(pod, {"status": {"phase": "Running", "conditions": [READY]}}, "status")
+
+
+READY = {"type": "Ready", "status": "True", "lastTransitionTime": None}
+
+
+def drafted(run: Run, server: ApiServer) -> Ran:
+    return run(
+        *("definitions", "init", "--from", "gridjob/weather", "-n", "team", "-o", "found.yaml"),
+        *("--kubeconfig", server.admin_kubeconfig),
+    )
+
+
+def test_a_live_object_and_its_pods_give_paths_that_pass(run: Run, server: ApiServer, folder: Path) -> None:
     kubeconfig = ["--kubeconfig", server.admin_kubeconfig]
-    for words, printed in tutorial.transcripts():
-        if "--from" in words:
-            ran = run(*words[1:], *kubeconfig)
-            assert (ran.code, ran.out + ran.err) == (0, printed)
+    make_ready(server)
+    ran = drafted(run, server)
+    assert ran.code == 1
+    assert "note: coordinator: 1 of 1 pod as they are\nnote: cells: 6 of 6 pods as they are\n" in ran.err
+    (only,) = [line for line in ran.err.split("\n") if line.startswith("warning")]
+    assert only.startswith(
+        "warning: cells: the number of its pods is not proven. 6 pods of it were there. The field is far"
+    )
     assert run("definitions", "validate", "found.yaml", "-o", "json").report["exitCode"] == 0
     assert run("definitions", "test", "found.yaml").code == 0
     described = run(
@@ -114,6 +141,49 @@ def test_a_live_object_and_its_pods_give_paths_that_pass(run: Run, server: ApiSe
     fleet.write(folder / "other.yaml", other)
     found = run("describe", "other.yaml", "--definition", "found.yaml", "-o", "json").report["workloads"][0]
     assert [role["replicas"] for role in found["roles"]] == [1, 15], "the path, not the number, was found"
+
+
+def test_a_number_that_the_pods_prove(run: Run, server: ApiServer, files: dict[str, Path]) -> None:
+    """Beside the pods, of a usual name, and no other field comes to it."""
+    job = fleet.job("train", pods=3)
+    job["metadata"]["namespace"], job["spec"]["completions"] = "team", 6
+    server.create(job)
+    server.start_controller_manager()
+    limit = time.monotonic() + LIMIT
+    while len(mine := [one for one in server.list("pods", "team") if "train" in one["metadata"]["name"]]) < 3:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+    make_ready(server)
+    asked = ("definitions", "init", "--from", "job/train", "-n", "team", "--kubeconfig", server.admin_kubeconfig)
+    ran = run(*asked)
+    assert (ran.code, ran.err) == (0, "note: job: 3 of 3 pods as they are\n")
+    assert "replicasPath: '(.spec.parallelism // 1)'" in ran.out
+    server.stop_controllers()
+    for one in mine[1:]:
+        server.patch(one, {"status": {"phase": "Succeeded"}}, "status")
+    ended = run(*asked)
+    assert ended.code == 1 and "unmodelled" in ended.out
+    assert "note: 2 pods of the object ended or must end, and are left out\n" in ended.err
+    assert "6 of 6" not in ended.err
+
+
+def test_a_cell_that_is_replaced_is_no_cell_more(run: Run, server: ApiServer) -> None:
+    make_ready(server)
+    (first, *_) = [one for one in server.list("pods", "team") if "cells" in one["metadata"]["name"]]
+    server.patch(first, {"status": {"phase": "Failed"}}, "status")
+    metadata = {key: first["metadata"][key] for key in ("namespace", "labels", "ownerReferences")}
+    new = {"apiVersion": "v1", "kind": "Pod", "metadata": {**metadata, "name": "again"}, "spec": {**first["spec"]}}
+    server.create(new)
+    ran = drafted(run, server)
+    assert "note: cells: 6 of 6 pods as they are\n" in ran.err
+
+
+def test_half_of_the_cells_prove_nothing(run: Run, server: ApiServer) -> None:
+    make_ready(server)
+    for one in [one for one in server.list("pods", "team") if "cells" in one["metadata"]["name"]][:3]:
+        server.delete(one, grace=0)
+    ran = drafted(run, server)
+    assert ran.code == 1 and "cells: the number of its pods is not proven. 3 pods of it were there." in ran.err
 
 
 def test_the_live_schema_gives_the_same_draft_as_the_file(run: Run, server: ApiServer, folder: Path) -> None:

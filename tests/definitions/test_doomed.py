@@ -142,5 +142,5 @@ def test_a_misnamed_volume_is_a_warning_also_where_it_would_be_a_fault() -> None
     found = read(deployment(volumes=[{"name": "YOUR_VOLUME", "emptyDir": {}}]))
     assert (faults(found), warnings(found)) == (
         [],
-        [("spec.template.spec.volumes", f'"YOUR_VOLUME" is no name: {REFUSED}')],
+        [("spec.template.spec.volumes[0].name", f'"YOUR_VOLUME" is no name: {REFUSED}')],
     )

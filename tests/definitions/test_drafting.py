@@ -11,7 +11,7 @@ import pytest
 
 from advisor import files
 from advisor.definitions import checking, examples, layers
-from advisor.definitions.drafting import found, likeness, numbers, propose, schematic, steps
+from advisor.definitions.drafting import found, likeness, moment, numbers, propose, schematic, steps
 from advisor.definitions.drafting.draft import Draft, text
 from advisor.definitions.drafting.schematic import Crd
 from advisor.definitions.engine import TRUSTED, prepare
@@ -38,6 +38,13 @@ def thing(spec: str) -> Object:
 def template(image: str, gpus: int = 0) -> str:
     limits = f", resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}" if gpus else ""
     return f"{{spec: {{containers: [{{name: main, image: {image}{limits}}}]}}}}"
+
+
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def running(count: int) -> list[Object]:
+    return [{**pod(f"p{n}", "[{name: main, image: a}]"), "status": READY} for n in range(count)]
 
 
 def drafted(data: Object, pods: Sequence[Object], crd: Crd | None = None) -> tuple[Draft, likeness.Likeness]:
@@ -147,6 +154,19 @@ class TestNumbers:
         assert best.text == "(.spec.replicas // 1) as $a | .spec.groups[] | (.size // 1) * $a"
         assert TRUSTED.evaluate(best.text, prepare(data)) == [6, 2]
 
+    def test_a_thousand_numbers_are_as_good_as_a_few(self) -> None:
+        """All pairs and triples of so many would be 166 million expressions."""
+        many = ", ".join(f"x{at}: 2" for at in range(1000))
+        data = thing(f"{{replicas: 4, size: 2, config: {{{many}}}, template: {template('x')}}}")
+        (best, *others) = numbers.counts(data, found.places(data), [8])
+        assert best.text == "(.spec.replicas // 1) * (.spec.size // 1)"
+        assert len(others) < 5000
+
+    def test_a_shape_is_not_its_first_number_times_its_last(self) -> None:
+        data = thing(f'{{shape: "2x3", template: {template("x")}}}')
+        (only,) = numbers.counts(data, found.places(data), [6])
+        assert only.text.endswith("reduce .[] as $n (1; . * $n))")
+
 
 class TestOrigins:
     def test_by_containers(self) -> None:
@@ -235,6 +255,22 @@ class TestDraft:
         seen, like = drafted(data, [pod(f"p{n}", "[{name: main, image: a}]") for n in range(3)])
         assert like.holds and not likeness.workload(seen, data, "default").unmodelled
 
+    def test_several_numbers_that_fit_prove_none_of_them(self) -> None:
+        data = thing(f"{{parallelism: 3, completions: 3, template: {template('a')}}}")
+        draft, like = drafted(data, running(3))
+        assert like.holds and "This would give the same: (.spec.completions // 1)." in draft.parts[0].doubt
+        assert likeness.workload(draft, data, "default").unmodelled
+        other = thing(f"{{parallelism: 3, completions: 6, template: {template('a')}}}")
+        assert [(part.replicas, part.doubt) for part in drafted(other, running(3))[0].parts] == [
+            ("(.spec.parallelism // 1)", "")
+        ]
+
+    def test_pods_that_are_not_told_apart_are_not_said_to_be_missing(self) -> None:
+        data = thing(f"{{head: {{template: {template('a')}}}, worker: {{template: {template('a')}}}}}")
+        draft, like = drafted(data, running(7))
+        assert (like.differences, like.strangers) == ((), 7)
+        assert all(part.doubt.startswith("Its pods look like those of another place") for part in draft.parts)
+
     def test_nothing_that_containers_are_told_is_in_it(self) -> None:
         told = "env: [{name: A, value: geheim}], args: [geheim], command: [geheim]"
         data = thing(f"{{template: {{spec: {{containers: [{{name: main, image: x, {told}}}]}}}}}}")
@@ -251,6 +287,38 @@ class TestDraft:
         data = thing(f'{{"{kind}": {{template: {template("a")}}}, b: {{template: {template("b")}}}}}')
         draft = propose.of_object(data, "a test")
         assert [role.replicas for role in likeness.workload(draft, data, "default").roles] == [1, 1]
+
+
+class TestMoment:
+    """Which pods of an object are there now, and why they may not be all."""
+
+    DATA = thing(f"{{parallelism: 3, completions: 6, template: {template('a')}}}")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"status": {"phase": "Succeeded"}},
+            {"status": {"phase": "Failed"}},
+            {"metadata": {"name": "p", "deletionTimestamp": "now"}},
+        ],
+    )
+    def test_what_has_ended_or_must_end_is_not_counted(self, change: Object) -> None:
+        now = moment.moment(self.DATA, [*running(3), {**running(1)[0], **change}])
+        assert (len(now.pods), now.ended, now.doubt) == (3, 1, "1 pod of the object ended or must end")
+
+    def test_what_is_not_ready_may_hold_others_back(self) -> None:
+        waiting = {**running(1)[0], "status": {"phase": "Pending"}}
+        assert moment.moment(self.DATA, [*running(2), waiting]).doubt == "1 pod of the object is not ready"
+        assert moment.moment(self.DATA, running(3)).doubt == ""
+
+    def test_what_the_object_says_of_itself(self) -> None:
+        starting = {**self.DATA, "status": {"phase": "Creating"}}
+        assert moment.moment(starting, running(3)).doubt == "the object says that it is Creating"
+
+    def test_a_doubt_is_one_of_the_draft(self) -> None:
+        draft, _ = propose.of_pods(self.DATA, running(3), "a test", doubt="1 pod is not ready")
+        assert "# 3 pods of it were there. There may be more: 1 pod is not ready." in text(draft)
+        assert likeness.workload(draft, self.DATA, "default").unmodelled
 
 
 FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))

@@ -16,6 +16,9 @@ from advisor.workload import PodTemplate, Workload
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 POD = {"containers": [{"name": "main", "image": "x"}], "restartPolicy": "Never"}
+SERVING = {"containers": POD["containers"]}
+SELECTOR = {"matchLabels": {"a": "1"}}
+SERVED = {"selector": SELECTOR, "template": {"metadata": {"labels": {"a": "1"}}, "spec": SERVING}}
 GROUP = "leaderworkerset.sigs.k8s.io/"
 JOBSET = "jobset.sigs.k8s.io/"
 
@@ -42,7 +45,11 @@ def made(template: PodTemplate) -> dict[str, str]:
 
 def jobset(*jobs: tuple[str, int, int]) -> Workload:
     stated = [
-        {"name": name, "replicas": count, "template": {"spec": {"parallelism": pods, "template": {"spec": POD}}}}
+        {
+            "name": name,
+            "replicas": count,
+            "template": {"spec": {"parallelism": pods, "completions": pods, "template": {"spec": POD}}},
+        }
         for name, count, pods in jobs
     ]
     return read("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": stated})
@@ -54,7 +61,7 @@ def test_job() -> None:
     assert made(plain.template) == {"batch.kubernetes.io/controller-uid": "workload", "controller-uid": "workload"}
     (unnamed,) = read("batch/v1", "Job", {"template": {"spec": POD}}, generateName="x-").roles
     assert made(unnamed.template)["job-name"] == "workload"
-    (manual,) = read("batch/v1", "Job", {"manualSelector": True, "template": {"spec": POD}}).roles
+    (manual,) = read("batch/v1", "Job", {"manualSelector": True, "selector": {}, "template": {"spec": POD}}).roles
     assert (known(manual.template), made(manual.template)) == ({}, {})
 
 
@@ -92,7 +99,7 @@ def test_jobset_of_several_jobs() -> None:
     [(1, "workload", "workload"), (2, "pod", "group")],
 )
 def test_leader_worker_set(groups: int, leader: str, worker: str) -> None:
-    template = {"size": 3, "workerTemplate": {"spec": POD}}
+    template = {"size": 3, "workerTemplate": {"spec": SERVING}}
     spec = {"replicas": groups, "leaderWorkerTemplate": template}
     one, others = read("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec).roles
     assert known(one.template)[f"{GROUP}worker-index"] == "0"
@@ -102,7 +109,7 @@ def test_leader_worker_set(groups: int, leader: str, worker: str) -> None:
 
 
 def test_deployment_and_stateful_set() -> None:
-    spec = {"replicas": 2, "selector": {}, "template": {"spec": POD}}
+    spec = {"replicas": 2, **SERVED}
     (deployed,) = read("apps/v1", "Deployment", spec).roles
     assert made(deployed.template) == {"pod-template-hash": "role"}
     (kept,) = read("apps/v1", "StatefulSet", spec).roles
@@ -116,7 +123,7 @@ def test_deployment_and_stateful_set() -> None:
 
 
 def test_another_size_forgets_what_hung_on_the_size() -> None:
-    single = read("apps/v1", "StatefulSet", {"replicas": 1, "selector": {}, "template": {"spec": POD}})
+    single = read("apps/v1", "StatefulSet", {"replicas": 1, **SERVED})
     (role,) = sizes.sized(single, "replica", 2).roles
     assert made(role.template)["apps.kubernetes.io/pod-index"] == "pod?"
     (driver,) = sizes.sized(jobset(("driver", 1, 1)), "driver", 2).roles
@@ -126,8 +133,8 @@ def test_another_size_forgets_what_hung_on_the_size() -> None:
 def test_match_label_keys_with_a_label_that_a_controller_makes() -> None:
     keys = {"matchLabelKeys": ["pod-template-hash", "a", "none"], "mismatchLabelKeys": ["b"]}
     term = {"topologyKey": "zone", "labelSelector": {}, **keys}
-    pod = {**POD, "affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
-    spec = {"selector": {}, "template": {"metadata": {"labels": {"a": "1", "b": "2"}}, "spec": pod}}
+    pod = {**SERVING, "affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+    spec = {"selector": SELECTOR, "template": {"metadata": {"labels": {"a": "1", "b": "2"}}, "spec": pod}}
     (role,) = read("apps/v1", "Deployment", spec).roles
     (found,) = role.template.anti_affinity
     assert found.selector

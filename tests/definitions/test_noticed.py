@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from advisor.definitions.noticed import exposed, misnamed, used
+from advisor.definitions.noticed import exposed, malformed, used
 
 DISK = {"pdName": "d", "readOnly": True}
 RESTART = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
@@ -64,7 +64,7 @@ def test_8_9_what_pod_security_forbids(spec: dict[str, Any], paths: str) -> None
 
 
 def test_volumes_with_impossible_names() -> None:
-    assert misnamed({"volumes": [{"name": "ok-1"}]}) == ()
-    assert misnamed({"volumes": [{"name": "ok"}, {"name": "YOUR_VOLUME"}]}) == (
+    assert malformed({"volumes": [{"name": "ok-1"}]}) == ()
+    assert malformed({"volumes": [{"name": "ok"}, {"name": "YOUR_VOLUME"}]}) == (
         'spec.volumes[1].name: "YOUR_VOLUME" is no name',
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from advisor import files
 from advisor.definitions import observed, reading
 from advisor.definitions.catalog import Catalog
 from advisor.files import Source
+from advisor.render.describe import describe
+from advisor.render.style import Style
 
 Object = dict[str, Any]
 RUNTIME: Object = {
@@ -102,3 +105,20 @@ def test_nodes_of_a_predictor_and_what_stands_before_it_are_told_apart(
     manifest: Object, made: Object, name: str | None
 ) -> None:
     assert role([manifest], made) == name
+
+
+def test_an_object_whose_roles_nobody_knows_any_more_keeps_its_pods_and_its_status() -> None:
+    """The runtime was deleted after the start."""
+    tuning = {**TRAINJOB, "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    documents = files.documents(Source("manifest", json.dumps(tuning)))
+    (workload,) = reading.read(documents, Catalog()).workloads
+    assert workload.is_open
+    made = pod({"jobset.sigs.k8s.io/replicatedjob-name": "node"})
+    running = {**made, "spec": {**made["spec"], "nodeName": "gpu-1"}, "status": {"phase": "Running"}}
+    ended = {**made, "status": {"phase": "Failed"}}
+    state = observed.state(documents[0], workload, Catalog(), [running, ended])
+    assert state.matched == ("Completed",)
+    assert (state.strangers.pods, state.strangers.nodes, state.strangers.failed) == (1, {"gpu-1": 1}, 1)
+    text = describe([replace(workload, state=state)], Style(color=False))
+    assert "status: Completed\n" in text
+    assert "2 of its pods are of roles that nobody knows now: 0 ready, 1 failed, gpu-1" in text

@@ -107,10 +107,11 @@ def test_what_is_complete_has_no_faults() -> None:
     assert faults(pod, whole=True) == []
 
 
-@pytest.mark.parametrize(("kind", "version", "found"), [("Job", "batch/v1", 1), ("StatefulSet", "apps/v1", 0)])
+@pytest.mark.parametrize(("kind", "version", "found"), [("Deployment", "apps/v1", 1), ("StatefulSet", "apps/v1", 1)])
 def test_which_kinds_must_be_complete(kind: str, version: str, found: int) -> None:
-    template = {"spec": {"containers": [{"name": "main"}]}}
-    manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}, "spec": {"template": template}}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "main"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}, "spec": spec}
     (workload,) = reading.read(files.documents(files.Source("x.json", json.dumps(manifest))), Catalog()).workloads
     assert len(workload.faults) == found
     if found:

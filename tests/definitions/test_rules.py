@@ -21,6 +21,11 @@ from tests.test_catalog import FILES
 
 SECRET = "hunter2secret"
 POD = "template: {spec: {containers: [{name: pytorch, image: x}]}}"
+WORK = "template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}"
+SERVED = (
+    "selector: {matchLabels: {a: b}}, "
+    "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: main, image: x}]}}"
+)
 CLUSTER = f"headGroupSpec: {{{POD}}}"
 KINDS = {
     "Deployment": "apps/v1",
@@ -64,10 +69,10 @@ ONE, TWO, NONE = (f"{{replicas: {count}, {POD}}}" for count in (1, 2, 0))
 @pytest.mark.parametrize(
     ("kind", "spec", "expected"),
     [
-        ("Deployment", "{}", ["spec.template: is required"]),
+        ("Deployment", "{}", ["spec.template: is required", "spec.selector: is required"]),
         (
             "Job",
-            f"{{completionMode: Indexed, parallelism: 2, {POD}}}",
+            f"{{completionMode: Indexed, parallelism: 2, {WORK}}}",
             ["spec.completionMode: Indexed needs completions"],
         ),
         ("MPIJob", "{}", ["spec.mpiReplicaSpecs: is required"]),
@@ -234,14 +239,14 @@ def test_a_minimum_above_the_size_counts_as_the_size() -> None:
 @pytest.mark.parametrize(("least", "minimum", "warned"), [("12", 8, True), ("8", 8, False), ("3", 3, False)])
 def test_a_minimum_in_an_annotation(least: str, minimum: int, warned: bool) -> None:
     metadata = f'{{name: x, annotations: {{kueue.x-k8s.io/job-min-parallelism: "{least}"}}}}'
-    workload = read("Job", f"{{parallelism: 8, {POD}}}", metadata=metadata)
+    workload = read("Job", f"{{parallelism: 8, {WORK}}}", metadata=metadata)
     assert workload.roles[0].minimum == minimum
     assert bool(warnings(workload)) == warned
 
 
 def test_a_minimum_that_is_no_number_is_not_repeated() -> None:
     metadata = f"{{name: x, annotations: {{kueue.x-k8s.io/job-min-parallelism: {SECRET}}}}}"
-    (fault,) = read("Job", f"{{{POD}}}", metadata=metadata).faults
+    (fault,) = read("Job", f"{{{WORK}}}", metadata=metadata).faults
     assert fault.path == ("metadata", "annotations", "kueue.x-k8s.io/job-min-parallelism")
     assert SECRET not in str(fault)
 
@@ -304,19 +309,19 @@ def scaled(spec: str, name: str = "x", namespace: str = "default", least: str = 
 
 
 def test_a_scaler_in_the_files_owns_replicas_that_are_not_given() -> None:
-    workload = scaled(f"{{{POD}}}")
+    workload = scaled(f"{{{SERVED}}}")
     assert pods(workload) == {"replica": 3}
     said = [(note.path, note.text) for note in workload.notes if note.rule == "scaler"]
     assert said == [("spec.replicas", "is 3, the minimum of HorizontalPodAutoscaler h")]
-    assert pods(scaled(f"{{{POD}}}", least="")) == {"replica": 1}
+    assert pods(scaled(f"{{{SERVED}}}", least="")) == {"replica": 1}
 
 
 def test_a_scaler_leaves_others_alone() -> None:
-    assert pods(scaled(f"{{{POD}}}", name="other")) == {"replica": 1}
-    assert pods(scaled(f"{{{POD}}}", namespace="other")) == {"replica": 1}
-    assert pods(scaled(f"{{replicas: 4, {POD}}}")) == {"replica": 4}
-    assert pods(scaled(f"{{replicas: 0, {POD}}}")) == {"replica": 0}
-    assert not warnings(scaled(f"{{replicas: 0, {POD}}}"))
+    assert pods(scaled(f"{{{SERVED}}}", name="other")) == {"replica": 1}
+    assert pods(scaled(f"{{{SERVED}}}", namespace="other")) == {"replica": 1}
+    assert pods(scaled(f"{{replicas: 4, {SERVED}}}")) == {"replica": 4}
+    assert pods(scaled(f"{{replicas: 0, {SERVED}}}")) == {"replica": 0}
+    assert not warnings(scaled(f"{{replicas: 0, {SERVED}}}"))
 
 
 KEDA = """
@@ -332,8 +337,8 @@ def by_keda(spec: str, least: str, name: str = "x") -> Workload:
 
 
 def test_a_scaled_object_means_a_deployment_where_it_says_no_kind() -> None:
-    assert pods(by_keda(f"{{{POD}}}", "minReplicaCount: 4,")) == {"replica": 4}
-    assert pods(by_keda(f"{{{POD}}}", "minReplicaCount: 4,", name="other")) == {"replica": 1}
+    assert pods(by_keda(f"{{{SERVED}}}", "minReplicaCount: 4,")) == {"replica": 4}
+    assert pods(by_keda(f"{{{SERVED}}}", "minReplicaCount: 4,", name="other")) == {"replica": 1}
     other = KEDA.format(name="x", least="minReplicaCount: 4,")
     job = read("PyTorchJob", f"{{pytorchReplicaSpecs: {{Worker: {{{POD}}}}}}}", other)
     assert pods(job) == {"Worker": 1}
@@ -341,7 +346,7 @@ def test_a_scaled_object_means_a_deployment_where_it_says_no_kind() -> None:
 
 @pytest.mark.parametrize("least", ["", "minReplicaCount: 0,"])
 def test_a_scaled_object_without_a_minimum_starts_with_one_and_may_go_to_none(least: str) -> None:
-    workload = by_keda(f"{{{POD}}}", least)
+    workload = by_keda(f"{{{SERVED}}}", least)
     assert pods(workload) == {"replica": 1}
     (said,) = [note.text for note in workload.notes if note.rule == "scaler"]
     assert said == "is 1, the minimum of ScaledObject h, which may also take it to 0 while there is nothing to do"
@@ -350,15 +355,16 @@ def test_a_scaled_object_without_a_minimum_starts_with_one_and_may_go_to_none(le
 @pytest.mark.parametrize(
     ("stated", "least", "said"),
     [
-        (0, 4, ["spec.replicas: is 0, which ScaledObject h will raise to 4"]),
-        (1, 4, ["spec.replicas: is 1, which ScaledObject h will raise to 4"]),
+        (0, 4, ["spec.replicas: becomes 4 (it says 0): ScaledObject h keeps it at 4 to 9"]),
+        (1, 4, ["spec.replicas: becomes 4 (it says 1): ScaledObject h keeps it at 4 to 9"]),
+        (12, 4, ["spec.replicas: becomes 9 (it says 12): ScaledObject h keeps it at 4 to 9"]),
         (4, 4, []),
         (0, 0, []),
     ],
 )
 def test_a_scaled_object_raises_a_number_that_is_given(stated: int, least: int, said: list[str]) -> None:
-    workload = by_keda(f"{{replicas: {stated}, {POD}}}", f"minReplicaCount: {least},")
-    assert (pods(workload), warnings(workload)) == ({"replica": stated}, said)
+    workload = by_keda(f"{{replicas: {stated}, {SERVED}}}", f"minReplicaCount: {least},")
+    assert (pods(workload), warnings(workload)) == ({"replica": min(max(stated, least), 9)}, said)
 
 
 PYTORCH = "containers: [{name: pytorch, image: x}]"
@@ -430,12 +436,6 @@ def test_a_part_that_leaves_its_number_to_a_scaler_has_its_minimum(target: str, 
     )
     (missing,) = workload.missing
     assert not missing.required
-
-
-def test_replicas_below_the_scalers_minimum_are_warned_of() -> None:
-    workload = scaled(f"{{replicas: 2, {POD}}}")
-    assert pods(workload) == {"replica": 2}
-    assert warnings(workload) == ["spec.replicas: is 2, which HorizontalPodAutoscaler h will raise to 3"]
 
 
 def test_a_rule_looks_at_every_place_by_itself() -> None:

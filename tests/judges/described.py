@@ -49,6 +49,9 @@ class Live:
         except InputError as error:
             yield f"describe {word}: {error}"
             return
+        if seen.faults:
+            yield f"describe {word}: {[str(one) for one in seen.faults]}"
+            return
         (workload,) = seen.workloads
         if workload.state is None:
             yield f"describe {word}: it has no state: {[str(one) for one in workload.faults]}"
@@ -75,8 +78,8 @@ class Live:
         ready = sum(role.ready for role in state.roles.values())
         if ready != _ready(alive):
             yield f"{ready} pods are ready, in truth {_ready(alive)}"
-        if state.strangers or state.unread:
-            yield f"{state.strangers} pods are of no role; {'; '.join(state.unread)}"
+        if state.strangers.listed or state.unread:
+            yield f"{state.strangers.listed} pods are of no role; {'; '.join(state.unread)}"
         if alive and _ready(alive) == len(self.pods) and not self._runs(state):
             yield f"all pods run, the status is {', '.join(state.matched)} ({state.phase})"
 

@@ -41,7 +41,7 @@ def everything() -> Workload:
     nic = DeviceClaim("nic", claim="shared", devices={"nic": 2}, shared=True)
     leader = role("leader", 1, cpu=0.5, fields={"device_claims": (DeviceClaim("gpu", template="one-gpu"), nic)})
     worker = role("worker", 4, minimum=2, cpu=96, gpu=8, storage="1500G")
-    here, none = RoleState(1, 1, 2, {"gpu-1": 1}), RoleState(2, 0, 0, {})
+    here, none = RoleState(1, 1, 2, {"gpu-1": 1}, failed=1), RoleState(2, 0, 0, {})
     return workload(
         leader,
         replace(worker, maximum=8, starts_after="leader"),
@@ -54,7 +54,11 @@ def everything() -> Workload:
         shared_claims=(SharedClaim("shared", nic.devices, {"leader": 1}),),
         notes=(Note("default", "nothing is said, so one leader", "spec.replicas"), Note("version", "another version")),
         state=State(
-            "Working", ("Running",), {"leader": here, "worker": none, "proxy": none}, 1, ("may not list jobs (403)",)
+            "Working",
+            ("Running",),
+            {"leader": here, "worker": none, "proxy": none},
+            RoleState(1, 0, 0, {"gpu-2": 1}),
+            ("may not list jobs (403)",),
         ),
         unmodelled=(Unmodelled("spec.runPolicy.schedulingPolicy", "a queue of Volcano"),),
     )

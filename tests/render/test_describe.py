@@ -37,10 +37,10 @@ total      7        nvidia.com/gpu                    32
                     ephemeral-storage             5.46Ti
                     memory                      190.73Mi
 status: Running (phase Working)
-  leader  1/1 ready, 2 finished        gpu-1
+  leader  1/1 ready, 1 finished, 1 failed  gpu-1
   worker  0/4 ready, 2 without a node
   proxy   0/2 ready, 2 without a node
-1 of its pods belong to no role
+1 of its pods belong to no role: 0 ready, gpu-2
 pods may be missing here: may not list jobs (403)
 gang: 1 leader
 gang: 2 × (2 worker)

@@ -208,8 +208,10 @@ def test_described_with_everything() -> None:
         {"claim": "shared", "claims": 1, "devices": {"nic": 2}, "sharedBy": {"leader": 1}}
     ]
     assert workload["totals"]["deviceClaims"] is None
-    assert workload["status"] == {"phase": "Working", "matched": ["Running"], "podsWithoutRole": 1}
-    assert leader["live"] == {"pods": 1, "ready": 1, "finished": 2, "nodes": {"gpu-1": 1}}
+    apart = {"pods": 1, "ready": 0, "finished": 0, "failed": 0, "nodes": {"gpu-2": 1}}
+    status = {"phase": "Working", "matched": ["Running"], "podsWithoutRole": 1, "withoutRole": apart}
+    assert workload["status"] == status
+    assert leader["live"] == {"pods": 1, "ready": 1, "finished": 2, "failed": 1, "nodes": {"gpu-1": 1}}
     assert leader["requests"] == {"cpu": "500m"}
     assert (worker["minReplicas"], worker["maxReplicas"], worker["startsAfter"]) == (2, 8, "leader")
     assert proxy["injected"]

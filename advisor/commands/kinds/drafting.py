@@ -13,6 +13,7 @@ from advisor.definitions import reading
 from advisor.definitions.drafting import likeness, propose, schematic
 from advisor.definitions.drafting.draft import Draft, text
 from advisor.definitions.drafting.likeness import Likeness
+from advisor.definitions.drafting.moment import Moment, moment
 from advisor.definitions.drafting.schematic import Crd
 from advisor.errors import Fault, InputError, Where
 from advisor.files import Document
@@ -96,32 +97,48 @@ def _from_live(given: Drafting, looking: Clusters, output: Output) -> Result:
         namespace = given.namespace or usual
         found = live.find(api, served, given.live, namespace)
         crd = _crd_if_any(api, served, found.document.data)
-    pods = found.pods.pods
-    made_from = f"{given.live} and its {len(pods)} pods in cluster {name}"
+    now = moment(found.document.data, found.pods.pods)
+    made_from = f"{given.live} and its {len(now.pods)} pods in cluster {name}"
+    doubt = ", and ".join(filter(None, (now.doubt, *found.pods.unread)))
     with found.document.faults():
-        draft, came = propose.of_pods(found.document.data, pods, made_from, crd)
+        draft, came = propose.of_pods(found.document.data, now.pods, made_from, crd, doubt)
+    _say_what_there_is(now, found.pods.unread, output)
     read = _read(draft, namespace, output)
     if read is None:
         return _written(draft, given, output, exits.NOT_NOW)
     likely = likeness.held_against(read, came, namespace)
-    _say(likely, [*found.pods.unread], draft, output)
+    _say(likely, draft, output)
     draft = likeness.with_expectation(draft, read)
-    return _written(draft, given, output, exits.PLACED if likely.holds and pods else exits.NOT_NOW)
+    is_proven = bool(now.pods) and likely.holds and not any(part.doubt for part in draft.parts)
+    return _written(draft, given, output, exits.PLACED if is_proven else exits.NOT_NOW)
 
 
-def _say(likely: Likeness, unread: Sequence[str], draft: Draft, output: Output) -> None:
-    """How well the proposal reproduces the pods."""
+def _say_what_there_is(now: Moment, unread: Sequence[str], output: Output) -> None:
     terminal.say([Fault(f"pods may be missing: {one}") for one in unread], severity="warning", no_color=output.no_color)
+    if now.ended:
+        is_one = now.ended == 1
+        what = f"{now.ended} pod{'' if is_one else 's'} of the object ended or must end"
+        terminal.note(f"{what}, and {'is' if is_one else 'are'} left out", no_color=output.no_color)
+    if not now.pods:
+        fault = Fault("the object has no living pods, so nothing shows that the draft is right")
+        terminal.say([fault], severity="warning", no_color=output.no_color)
+
+
+def _say(likely: Likeness, draft: Draft, output: Output) -> None:
+    """How well the proposal reproduces the pods, and what of it that does not prove."""
     right = (f"{name}: {pods} of {pods} pod{'' if pods == 1 else 's'} as they are" for name, pods in likely.right)
     terminal.say([Fault(one) for one in right], severity="note", no_color=output.no_color)
     differing = (
         f"{one.what}: {one.expected} there, {one.found or 'nothing'} in the draft" for one in likely.differences
     )
     terminal.say([Fault(one) for one in differing], severity="warning", no_color=output.no_color)
+    unproven = (
+        f"{name}: the number of its pods is not proven. {part.doubt}"
+        for name, part in zip(draft.components, draft.parts, strict=True)
+        if part.doubt
+    )
+    terminal.say([Fault(one) for one in unproven], severity="warning", no_color=output.no_color)
     terminal.say([Fault(one) for one in draft.remarks], severity="warning", no_color=output.no_color)
-    if not (likely.right or likely.differences or likely.strangers):
-        fault = Fault("the object has no pods yet, so nothing shows that the draft is right")
-        terminal.say([fault], severity="warning", no_color=output.no_color)
 
 
 def _crd(api: Api, name: str) -> Crd:

@@ -1,29 +1,25 @@
 """The examples of a definition before the controller itself: created in a user's cluster for a moment, and compared.
 
-Nothing runs there: pods name a scheduler that does not exist, so that no node takes them. Their status is set as if one
-had, for controllers that wait for it.
+Pods of templates name a scheduler that does not exist, so that no node takes them; others may run (`held.py`). Their
+status is set as if a node had taken them, for controllers that wait for it.
 """
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FrameType
 from typing import Any
 
 from advisor.commands import exits, fleet, live, terminal
+from advisor.commands.ending import endable
 from advisor.commands.formats import TREES
 from advisor.commands.given import Clusters, Judging, Output, Result
 from advisor.commands.kinds import examples as of_examples
-from advisor.definitions import created, examples, rules, suspend
-from advisor.definitions.engine import prepare
+from advisor.definitions import created, examples, held
 from advisor.definitions.examples import Trial
 from advisor.definitions.layers import Entry
-from advisor.definitions.tree import leaves
+from advisor.definitions.live import is_scheduled
 from advisor.errors import Fault, InputError
 from advisor.inventory import Tried
 from advisor.kube import owned, resources, temporary
@@ -31,12 +27,9 @@ from advisor.kube.client import Access, Api
 from advisor.kube.deadline import Deadline
 from advisor.kube.failure import EXISTS, FORBIDDEN, INVALID, OF_THE_KIND, ApiError
 from advisor.kube.resources import Resource
-from advisor.kube.temporary import Space
+from advisor.kube.temporary import LeftError, Space
 from advisor.render import inventory
 from advisor.workload import Workload
-
-NOBODY = "wm-place-nobody"
-"""The scheduler of pods that are only looked at."""
 
 WAIT = 60.0
 PAUSE = 0.5
@@ -58,6 +51,21 @@ class _Court:
     to_leave: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An example with the namespace that it gets, and the manifest whose pods nobody takes; or why it has none.
+
+    `loose`: roles whose pods a scheduler, or a node, may take all the same.
+    """
+
+    outcome: Tried
+    space: str
+    trial: Trial
+    workload: Workload | None = None
+    manifest: Object | None = None
+    loose: tuple[str, ...] = ()
+
+
 def run(given: Judging, output: Output) -> Result:
     """Exit code 1 where the controller makes other pods. Raises InputError where nothing can be tried."""
     entry = _entry(given, output)
@@ -73,16 +81,22 @@ def run(given: Judging, output: Output) -> Result:
     try:
         with access.open(Deadline(seconds)) as api:
             court = _Court(api, access, resources.served(api), context.name, wait, patience + wait)
-            resource = _resource(court, entry)
-            name = temporary.new_name()
-            _ask(court, entry, name, trials, given, output)
-            with _endable():
-                found = [
-                    _judged(court, entry, resource, trial, f"{name}-{number}") for number, trial in enumerate(trials)
-                ]
+            found, left = _found(court, entry, trials, given, output)
     except ApiError as error:
         raise InputError(f"cluster {context.name}: {error.text}") from None
-    code = exits.PLACED if all(one.holds for one in found) else exits.NOT_NOW
+    if left:
+        terminal.say([Fault(f"cluster {context.name}: {left.text}")], no_color=output.no_color)
+    return _result(found, exits.INPUT if left else _code(found), output)
+
+
+def _code(found: Sequence[Tried]) -> int:
+    tried = [one for one in found if not one.untried]
+    if not tried:
+        return exits.CANNOT_TELL
+    return exits.PLACED if all(one.holds for one in tried) else exits.NOT_NOW
+
+
+def _result(found: Sequence[Tried], code: int, output: Output) -> Result:
     if output.output in TREES:
         return Result(TREES[output.output](inventory.test_tree(found, code)), code)
     style = terminal.answer_style(no_color=output.no_color, no_headers=output.no_headers)
@@ -103,59 +117,113 @@ def _resource(court: _Court, entry: Entry) -> Resource:
     return found
 
 
-def _ask(court: _Court, entry: Entry, name: str, trials: Sequence[Trial], given: Judging, output: Output) -> None:
+def _found(
+    court: _Court, entry: Entry, trials: Sequence[Trial], given: Judging, output: Output
+) -> tuple[list[Tried], LeftError | None]:
+    """What became of each example; and of what was created what is left, after which nothing more was tried."""
+    resource = _resource(court, entry)
+    name = temporary.new_name()
+    temporary.check_rights(court.api, f"{name}-0")
+    cases = [_case(court, entry, resource, trial, f"{name}-{number}") for number, trial in enumerate(trials)]
+    ready = [case for case in cases if case.workload]
+    if ready:
+        _ask(court, entry, name, ready, given, output)
+    try:
+        with endable():
+            return _outcomes(court, resource, cases)
+    except KeyboardInterrupt:
+        terminal.last_note(f"ended on request, nothing is left in cluster {court.name}", no_color=output.no_color)
+        raise
+
+
+def _case(court: _Court, entry: Entry, resource: Resource, trial: Trial, space: str) -> _Case:
+    """Raises ApiError."""
+    case = _Case(Tried(entry.definition.name, trial.example.name, trial.document.where), space, trial)
+    why = _untriable(court, entry, resource, trial, space)
+    if why:
+        return replace(case, outcome=replace(case.outcome, untried=why))
+    try:
+        workload = trial.workload()
+        faults = workload.faults or tuple(one.fault for one in workload.lacking)
+        manifest = held.back(entry, trial.example.manifest)
+    except InputError as error:
+        faults = error.faults
+    if faults:
+        return replace(case, outcome=replace(case.outcome, faults=faults))
+    return replace(case, workload=workload, manifest=manifest, loose=held.loose(trial, manifest))
+
+
+def _untriable(court: _Court, entry: Entry, resource: Resource, trial: Trial, space: str) -> str:
+    """Why an example cannot be tried for a moment in this cluster; "" where it can. Raises ApiError."""
+    known = trial.catalog.find(entry.kind.api_version, entry.kind.kind)
+    if known and is_scheduled(known):
+        return "its pods come at times of its own, for which nobody waits here"
+    needed = [resource]
+    for data in trial.example.with_:
+        other = resources.of_kind(court.served, str(data.get("apiVersion")), str(data.get("kind")))
+        if other is None:
+            return f"it needs {data.get('kind')}, which cluster {court.name} does not serve"
+        if not other.namespaced:
+            return f"it needs {data.get('kind')}, which is in no namespace, and so cannot be made for a moment"
+        needed.append(other)
+    for one in needed:
+        if not temporary.may(court.api, "create", {"group": one.group, "resource": one.plural, "namespace": space}):
+            return f"may not create {one.title} in namespaces of {court.name}"
+    return ""
+
+
+def _ask(court: _Court, entry: Entry, name: str, cases: Sequence[_Case], given: Judging, output: Output) -> None:
     """What will be done, and whether it may be. Raises InputError where nobody says yes."""
-    what = f"{len(trials)} {entry.kind.kind} object{'' if len(trials) == 1 else 's'}"
-    held = all(held_back(entry, trial.example.manifest)[1] for trial in trials)
-    pods = "which no scheduler takes" if held else "WHICH MAY BE SCHEDULED AND RUN"
-    text = f"creates {what} in cluster {court.name}, in namespaces {name}-N of their own, waits for their pods, {pods},"
-    terminal.note(f"{text} and deletes the namespaces", no_color=output.no_color)
+    what = f"{len(cases)} {entry.kind.kind} object{'' if len(cases) == 1 else 's'}"
+    loose = ", ".join(dict.fromkeys(name for case in cases for name in case.loose))
+    pods = (
+        "pods of its templates name a scheduler that does not exist, every other pod that comes of it "
+        f"MAY BE SCHEDULED AND RUN{loose and f', such as those of {loose}'}"
+    )
+    text = f"creates {what} in cluster {court.name}, in namespaces {name}-N of their own, waits for their pods"
+    terminal.note(f"{text}, and deletes the namespaces; {pods}", no_color=output.no_color)
     if not given.yes and not terminal.confirmed("Go on?"):
         raise InputError("nothing was created", hint="say y when asked, or --yes")
 
 
-@contextmanager
-def _endable() -> Iterator[None]:
-    """A request to end is an interruption like Ctrl-C, so that everything is taken away first."""
+def _outcomes(court: _Court, resource: Resource, cases: Sequence[_Case]) -> tuple[list[Tried], LeftError | None]:
+    found: list[Tried] = []
+    left: LeftError | None = None
+    for case in cases:
+        if left and case.workload:
+            found.append(replace(case.outcome, untried="it ended before, because a namespace could not be deleted"))
+        else:
+            outcome, left = _judged(court, resource, case) if case.workload else (case.outcome, left)
+            found.append(outcome)
+    return found, left
 
-    def end(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+def _judged(court: _Court, resource: Resource, case: _Case) -> tuple[Tried, LeftError | None]:
+    """Raises ApiError where nothing can be told of the cluster any more."""
+    pods: Sequence[Object] | None = None
+    left: LeftError | None = None
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _judged(court: _Court, entry: Entry, resource: Resource, trial: Trial, name: str) -> Tried:
-    outcome = Tried(entry.definition.name, trial.example.name, trial.document.where)
-    try:
-        workload = trial.workload()
-    except InputError as error:
-        return replace(outcome, faults=error.faults)
-    if workload.faults or workload.lacking:
-        return replace(outcome, faults=workload.faults or tuple(one.fault for one in workload.lacking))
-    try:
-        with temporary.space(court.access, court.api, name, court.to_leave) as space:
-            pods = _pods(court, space, resource, trial, entry, workload)
+        with temporary.space(court.access, court.api, case.space, court.to_leave) as space:
+            pods = _pods(court, space, resource, case)
+    except LeftError as error:
+        left = error
     except ApiError as error:
         if error.cause not in (INVALID, FORBIDDEN, EXISTS):
             raise
-        return replace(outcome, faults=(Fault(error.text, where=trial.document.where),))
-    return replace(outcome, differences=tuple(created.differences(workload, pods)))
+        return replace(case.outcome, faults=(Fault(error.text, where=case.outcome.where),)), None
+    if pods is None or case.workload is None:
+        return replace(case.outcome, untried="it ended before its pods were seen"), left
+    return replace(case.outcome, differences=tuple(created.differences(case.workload, pods))), left
 
 
-def _pods(
-    court: _Court, space: Space, resource: Resource, trial: Trial, entry: Entry, workload: Workload
-) -> Sequence[Object]:
+def _pods(court: _Court, space: Space, resource: Resource, case: _Case) -> Sequence[Object]:
     """The pods that come of an example, once their number does not change any more. Raises ApiError."""
-    for data in trial.example.with_:
+    for data in case.trial.example.with_:
         other = resources.of_kind(court.served, str(data.get("apiVersion")), str(data.get("kind")))
-        if other is None or not other.namespaced:
-            raise ApiError(INVALID, f"the example needs {data.get('kind')}, which cannot be made for a moment here")
+        assert other is not None
         space.create(other, data)
-    made = space.create(resource, held_back(entry, trial.example.manifest)[0])
+    assert case.workload is not None and case.manifest is not None
+    made = space.create(resource, case.manifest)
     end = time.monotonic() + court.wait
     looks: list[int] = []
     running: set[str] = set()
@@ -163,7 +231,7 @@ def _pods(
         pods = owned.pods_of(court.api, court.served, made).pods
         looks.append(len(pods))
         settled = len(set(looks[-STILL:])) == 1 and len(looks) >= STILL
-        if (settled and created.is_complete(workload, pods)) or time.monotonic() > end:
+        if (settled and created.is_complete(case.workload, pods)) or time.monotonic() > end:
             return pods
         for pod in pods:
             if pod["metadata"]["uid"] not in running:
@@ -179,28 +247,3 @@ def _pretend(space: Space, pod: Object) -> None:
     except ApiError as error:
         if error.cause not in OF_THE_KIND:
             raise
-
-
-def held_back(entry: Entry, manifest: Object) -> tuple[Object, bool]:
-    """The manifest, resumed, with its pods given to a scheduler that is not there; and were there any to be given?
-
-    Only where a path of the definition leads to them: pods that are put together of parts cannot be held.
-    """
-    given = suspend.resumed(entry.definition, prepare(dict(manifest)), entry.origin.engine)
-    data, held = deepcopy(given.data), False
-    for component in leaves(entry.definition):
-        spec = component.spec_definition
-        template, pod = (spec.pod_template_spec_path, spec.pod_spec_path) if spec else (None, None)
-        for text, inner in ((template, "spec"), (pod, "")):
-            for path, value in rules.places(text, given, entry.origin.engine) if text else ():
-                if isinstance(value, dict):
-                    found = _at(data, (*path, inner) if inner else path)
-                    found["schedulerName"] = NOBODY
-                    held = True
-    return data, held
-
-
-def _at(data: Any, path: Sequence[str | int]) -> Any:
-    for step in path:
-        data = data.setdefault(step, {}) if isinstance(data, dict) else data[step]
-    return data

@@ -34,8 +34,8 @@ class Part:
     least, most jq for the bounds between which they may be
     label       a label, and its value, that all of its pods bear and no others
     id_label    the label whose value is the instance
-    guessed     is the number of pods not known by pods that were seen?
-    remarks     what a reader should check
+    doubt       why the number of pods is no more than a guess; "" where the pods that were seen prove it
+    remarks     what else a reader should check
     """
 
     site: Site
@@ -45,7 +45,7 @@ class Part:
     most: str | None = None
     label: tuple[str, str] | None = None
     id_label: str = ""
-    guessed: bool = False
+    doubt: str = ""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -80,6 +80,16 @@ class Draft:
         group = self.kind.group.replace(".", "-") or "core"
         return f"{group}-{self.kind.kind.lower()}-{self.kind.version}"
 
+    @property
+    def is_root(self) -> bool:
+        """Pods of one sort belong to the object itself."""
+        return len(self.parts) == 1 and not self.parts[0].site.shared
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """What the parts are called, in their order."""
+        return (self.kind.kind.lower(),) if self.is_root else tuple(part.title for part in self.parts)
+
 
 def text(draft: Draft) -> str:
     return "".join(f"{line}\n" for line in (*_head(draft), *_definition(draft), "---", *_profile(draft)))
@@ -100,11 +110,10 @@ def _definition(draft: Draft) -> Iterator[str]:
     yield from ("apiVersion: run.ai/v1alpha1", "kind: Karta", f"metadata: {{name: {draft.name}}}", "spec:")
     yield from ("  structureDefinition:", "    rootComponent:", f"      name: {root}")
     yield f"      kind: {{group: {_quoted(kind.group)}, version: {kind.version}, kind: {kind.kind}}}"
-    alone = _is_root(draft)
-    if alone:
+    if draft.is_root:
         yield from _indented(_body(draft.parts[0], recognised=False), 6)
     yield from _indented(_status(draft), 6)
-    if draft.parts and not alone:
+    if draft.parts and not draft.is_root:
         yield "    childComponents:"
         for part in draft.parts:
             first, *more = [f"name: {part.title}", f"ownerRef: {root}", *_body(part, recognised=len(draft.parts) > 1)]
@@ -113,13 +122,8 @@ def _definition(draft: Draft) -> Iterator[str]:
     yield from _gang(draft)
 
 
-def _is_root(draft: Draft) -> bool:
-    """Pods of one sort belong to the object itself."""
-    return len(draft.parts) == 1 and not draft.parts[0].site.shared
-
-
 def _body(part: Part, *, recognised: bool) -> Iterator[str]:
-    for remark in part.remarks:
+    for remark in filter(None, (part.doubt, *part.remarks)):
         yield f"# {remark}"
     told_apart = ids(part.site)
     if told_apart:
@@ -192,7 +196,6 @@ def _status(draft: Draft) -> Iterator[str]:
 
 
 def _gang(draft: Draft) -> Iterator[str]:
-    members = [part.title for part in draft.parts] if not _is_root(draft) else [draft.kind.kind.lower()]
     keys = f", groupByKeyPaths: [{_quoted(_label(draft.group_key))}]" if draft.group_key else ""
     yield "  # Pods that must start together, for schedulers that read definitions (the profile says it for wm-place):"
     yield "  # optimizationInstructions:"
@@ -200,17 +203,16 @@ def _gang(draft: Draft) -> Iterator[str]:
     yield "  #     podGroups:"
     yield f"  #       - name: {draft.kind.kind.lower()}"
     yield "  #         members:"
-    yield from (f"  #           - {{componentName: {one}{keys}}}" for one in members)
+    yield from (f"  #           - {{componentName: {one}{keys}}}" for one in draft.components)
 
 
 def _profile(draft: Draft) -> Iterator[str]:
     kind = draft.kind
-    names = [part.title for part in draft.parts] if not _is_root(draft) else [kind.kind.lower()]
     yield from ("apiVersion: wm-place/v1", "kind: PlacementProfile", f"metadata: {{name: {draft.name}}}", "spec:")
     yield f"  for: {{group: {_quoted(kind.group)}, kind: {kind.kind}, versions: [{kind.version}]}}"
     yield "  # What the controller fills in where a field is left out, such as"
     yield "  #   prepare: if .spec.replicas == null then .spec.replicas = 1 else . end"
-    yield from ("  roles:", *(f"    - component: {one}" for one in names))
+    yield from ("  roles:", *(f"    - component: {one}" for one in draft.components))
     yield "  # Pods that must start together, all of them once:"
     yield "  #   gang: {groups: '[{count: 1, members: ($roles | map_values(.minimum))}]'}"
     yield from _doubts(draft)
@@ -227,7 +229,7 @@ def _profile(draft: Draft) -> Iterator[str]:
 
 def _doubts(draft: Draft) -> Iterator[str]:
     """A number that is a guess must not make a yes."""
-    guessed = [part for part in draft.parts if part.guessed]
+    guessed = [part for part in draft.parts if part.doubt]
     if guessed:
         yield "  # How many pods there are is a guess: as long as this stands, no answer is more than unknown."
         yield "  unmodelled: >-"

@@ -29,7 +29,8 @@ Object = Mapping[str, Any]
 class Likeness:
     """What the draft makes of the object, beside the pods: each role with its number of pods, and what differs.
 
-    right   roles of which everything is as it was seen, with the number of their pods
+    right      roles of which everything is as it was seen, with the number of their pods
+    strangers  pods that come of nothing in the object, or of one of several places that are not told apart
     """
 
     right: tuple[tuple[str, int], ...] = ()
@@ -76,7 +77,10 @@ def held_against(read: Workload, came: Origins, namespace: str) -> Likeness:
     right: list[tuple[str, int]] = []
     differences: list[Difference] = []
     roles = list(read.roles)
+    untold = {place for alike, _ in came.together for place in alike}
     for place, pods in came.of.items():
+        if place in untold:
+            continue
         role = _role(place, roles, came)
         if role is None:
             differences += [Difference(".".join(map(str, place.steps)), "a role", None)] * bool(pods)

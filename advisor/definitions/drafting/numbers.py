@@ -7,9 +7,9 @@ times another, or one less. The simplest that is right for every instance, and n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, product
 from math import prod
 from typing import Any
 
@@ -28,6 +28,8 @@ MOST = ("maxReplicas", "maxSize")
 """Names of bounds: no factor of a number of pods."""
 FAR = 100
 """The cost of a field that nothing but its value speaks for."""
+MOST_FACTORS = 24
+"""Numbers that are tried as factors, the likeliest of those that divide the number of pods."""
 
 _OF_PODS = ("containers", "initContainers", "volumes")
 _NOT_OF_SPEC = ("status", "metadata", "apiVersion", "kind")
@@ -50,15 +52,22 @@ class Number:
     """A number that the object states, for every instance.
 
     text   jq that gives it: on an item of the list where `inner`, else on the object
+    steps  the field
     cost   how unlikely it is that it is a number of pods: 0 is a field of a usual name beside the pods
     factor may it be one factor of several?
     """
 
     text: str
+    steps: Steps
     values: tuple[int, ...]
     inner: bool
     cost: int
     factor: bool = True
+
+    def divides(self, wanted: Sequence[int], less: int = 0) -> bool:
+        """May the numbers, each so much less, be factors of these?"""
+        whole = [value - less for value in self.values]
+        return all(not want or (value and not want % value) for value, want in zip(whole, wanted, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ def counts(data: Any, places: Sequence[Place], wanted: Sequence[int]) -> list[Co
     return [one.count(places[0].site.shared) for one in best]
 
 
-def product(fields: Sequence[Steps], site: Site) -> str:
+def of_fields(fields: Sequence[Steps], site: Site) -> str:
     """One field times the others, each 1 where it is left out; those outside of the list are named before it."""
     shared = site.shared
     inner = [f"({path(steps[len(shared) :])} // 1)" for steps in fields if steps[: len(shared)] == shared]
@@ -127,15 +136,31 @@ def _plain(numbers: Sequence[Number], wanted: Sequence[int]) -> Iterator[_Formul
 
 def _products(numbers: Sequence[Number], wanted: Sequence[int]) -> Iterator[_Formula]:
     """Two or three numbers, or one times another less one; what is one everywhere explains nothing."""
-    factors = [one for one in numbers if one.factor and set(one.values) != {1}]
+    factors = _likely(numbers, wanted)
     for size in (2, 3):
         for group in combinations(factors, size):
-            if [prod(values) for values in zip(*(one.values for one in group), strict=True)] == list(wanted):
+            if _are_others(group) and _multiplied(one.values for one in group) == list(wanted):
                 yield _of_several(group, " * ".join(["{}"] * size), 4 * (size - 1))
-    for left, right in permutations(factors, 2):
-        pairs = zip(left.values, right.values, strict=True)
-        if [one * (other - 1) for one, other in pairs] == list(wanted):
+    for left, right in product(factors, _likely(numbers, wanted, less=1)):
+        less = [value - 1 for value in right.values]
+        if _are_others((left, right)) and _multiplied([left.values, less]) == list(wanted):
             yield _of_several((left, right), "{} * ({} - 1)", 6)
+
+
+def _likely(numbers: Sequence[Number], wanted: Sequence[int], less: int = 0) -> list[Number]:
+    """The likeliest factors, in the order of the object. That they are few bounds the search."""
+    able = [one for one in numbers if one.factor and set(one.values) != {1} and one.divides(wanted, less)]
+    kept = set(sorted(able, key=lambda one: (one.cost, one.text))[:MOST_FACTORS])
+    return [one for one in able if one in kept]
+
+
+def _are_others(numbers: Sequence[Number]) -> bool:
+    """No field twice: a shape is not its first number times its last."""
+    return len({(one.inner, one.steps) for one in numbers}) == len(numbers)
+
+
+def _multiplied(values: Iterable[Sequence[int]]) -> list[int]:
+    return [prod(ones) for ones in zip(*values, strict=True)]
 
 
 def _of_several(numbers: Sequence[Number], form: str, cost: int) -> _Formula:
@@ -182,9 +207,9 @@ def _of_all(roots: Sequence[Any], to_pods: Steps, *, inner: bool) -> Iterator[Nu
         if form == _NUMBER and (cost < FAR or (inner and None in values)):
             for default in (1, 0) if None in values else (1,):
                 whole = tuple(default if value is None else value for value in values)
-                yield Number(f"({text} // {default})", whole, inner, cost + 2 * (1 - default), is_factor)
+                yield Number(f"({text} // {default})", steps, whole, inner, cost + 2 * (1 - default), is_factor)
         elif None not in values:
-            yield Number(text, tuple(value for value in values if value is not None), inner, cost, is_factor)
+            yield Number(text, steps, tuple(value for value in values if value is not None), inner, cost, is_factor)
 
 
 def _scalars(value: Any, steps: Steps) -> Iterator[tuple[Steps, str, int]]:

@@ -10,6 +10,7 @@ from advisor import private
 from advisor.definitions.drafting import found, numbers, schematic
 from advisor.definitions.drafting.draft import STATUSES, Draft, Part
 from advisor.definitions.drafting.found import Origins, Place
+from advisor.definitions.drafting.moment import PHASES
 from advisor.definitions.drafting.numbers import USUAL, Count
 from advisor.definitions.drafting.schematic import Crd
 from advisor.definitions.drafting.steps import ITEM, MEMBER, Site, name, path
@@ -17,7 +18,8 @@ from advisor.errors import InputError
 from advisor.inventory import Kind
 
 Object = Mapping[str, Any]
-_PHASES = ("phase", "state")
+MOST_OTHERS = 3
+"""Expressions that are named beside the best."""
 _NO_PODS = "has nothing that looks like a pod: containers with a name, or an image beside resources"
 
 
@@ -41,25 +43,23 @@ def _of_site(site: Site, schema: Mapping[str, Any]) -> Part:
         (length, next(key for key in USUAL if key in fields)) for length, fields in levels if {*USUAL} & {*fields}
     ]
     if not factors:
-        why = "No field beside the pods looks like their number: one for each."
-        return Part(site, name(site), guessed=True, remarks=(why,))
+        return Part(site, name(site), doubt="No field beside the pods looks like their number: one for each.")
     nearest, own = factors[0]
     beside = dict(levels)[nearest]
     stated = {key: path((*site.steps[:nearest], key)) for key in beside if key != own}
     return Part(
         site,
         name(site),
-        numbers.product([(*site.steps[:length], key) for length, key in factors], site),
+        numbers.of_fields([(*site.steps[:length], key) for length, key in factors], site),
         next((stated[key] for key in numbers.LEAST if key in stated), None),
         next((stated[key] for key in numbers.MOST if key in stated), None),
-        guessed=True,
-        remarks=("The number of pods is a guess by the names of fields.",),
+        doubt="The number of pods is a guess by the names of fields.",
     )
 
 
 def _with_status(draft: Draft, schema: Mapping[str, Any]) -> Draft:
     texts = schematic.fields(schema, ("status",), "string")
-    phase = next((key for key in _PHASES if key in texts), None)
+    phase = next((key for key in PHASES if key in texts), None)
     phases = schematic.at(schema, ("status", phase)).get("enum") if phase else None
     conditions = "conditions" in schematic.fields(schema, ("status",), "array")
     words = tuple(one for one in phases if isinstance(one, str)) if isinstance(phases, list) else ()
@@ -73,13 +73,18 @@ def of_object(data: Object, made_from: str, crd: Crd | None = None) -> Draft:
     return _finished(Draft(_kind(data), made_from, _distinct(parts)), data, crd)
 
 
-def of_pods(data: Object, pods: Sequence[Object], made_from: str, crd: Crd | None = None) -> tuple[Draft, Origins]:
-    """By an object and its pods, with which of them came of what. Raises InputError where it has no pods inside."""
+def of_pods(
+    data: Object, pods: Sequence[Object], made_from: str, crd: Crd | None = None, doubt: str = ""
+) -> tuple[Draft, Origins]:
+    """By an object and its pods, with which of them came of what. Raises InputError where it has no pods inside.
+
+    `doubt`: why these may not be all of its pods, so that no number of theirs is proven.
+    """
     places = _places(data, crd)
     came = found.origins(places, pods)
     parts = []
     for group in _components(places):
-        part = _of_places(data, group, came)
+        part = _of_places(data, group, came, doubt)
         parts.append(replace(part, label=_label_of(group, came), id_label=_id_label(group, came)))
     draft = Draft(_kind(data), made_from, _distinct(parts), group_key=_common_label(data, pods))
     return replace(_finished(draft, data, crd), remarks=tuple(_open(came))), came
@@ -100,38 +105,48 @@ def _components(places: Sequence[Place]) -> list[list[Place]]:
     return [sorted(group, key=lambda place: place.steps) for group in groups.values()]
 
 
-def _of_places(data: Object, group: Sequence[Place], came: Origins | None) -> Part:
+def _of_places(data: Object, group: Sequence[Place], came: Origins | None, doubt: str = "") -> Part:
     site = group[0].site
-    part = Part(site, name(site), least=None, most=None)
+    part = Part(site, name(site))
     wanted = [len(came.of[place]) for place in group] if came else []
-    if came and any(wanted):
-        return replace(part, **_counted(data, group, wanted))
+    if any(wanted):
+        return _counted(data, part, group, wanted, doubt)
     usual = numbers.usual(data, group)
-    why = "No pod of it was seen" if came else "No pods were looked at"
+    why = _unseen(group, came) if came else "No pods were looked at"
     remark = (
         f"{why}: the number is a guess by the field's name." if usual else f"{why}, and no field says their number."
     )
-    return replace(part, replicas=usual.text if usual else None, guessed=True, remarks=(remark,))
+    return replace(part, replicas=usual.text if usual else None, doubt=remark)
 
 
-def _counted(data: Object, group: Sequence[Place], wanted: Sequence[int]) -> dict[str, Any]:
-    """The expression that gives the numbers of pods that there are, and what else would."""
+def _unseen(group: Sequence[Place], came: Origins) -> str:
+    if any(place in alike for alike, _ in came.together for place in group):
+        return "Its pods look like those of another place"
+    return "No pod of it was seen"
+
+
+def _counted(data: Object, part: Part, group: Sequence[Place], wanted: Sequence[int], doubt: str) -> Part:
+    """With the expression that gives the numbers of pods that there are, and why that may be another one."""
     ranked = numbers.counts(data, group, wanted)
-    seen = f"{', '.join(map(str, wanted))} pod{'' if list(wanted) == [1] else 's'} of it were there"
+    seen = f"{', '.join(map(str, wanted))} {'pod of it was' if list(wanted) == [1] else 'pods of it were'} there"
+    more = (f"There may be more: {doubt}.",) if doubt else ()
     if set(wanted) == {1} and (not ranked or ranked[0].is_guess):
-        return {"remarks": ("One pod of it was there, and no field says so: it is taken to be always one.",)}
+        why = "One pod of it was there, and no field says so: it is taken to be always one."
+        return replace(part, doubt=" ".join(more), remarks=(why,))
     if not ranked:
-        return {"guessed": True, "remarks": (f"{seen}: no number in the object comes to that.",)}
+        return replace(part, doubt=" ".join((f"{seen}: no number in the object comes to that.", *more)))
     best, *others = ranked
-    return {"replicas": best.text, "guessed": best.is_guess, "remarks": tuple(_reasons(seen, best, others))}
+    reasons = (*more, *_reasons(best, others))
+    return replace(part, replicas=best.text, doubt=" ".join((f"{seen}.", *reasons)) if reasons else "")
 
 
-def _reasons(seen: str, best: Count, others: Sequence[Count]) -> Iterator[str]:
-    also = [other.text for other in others[:3] if other.cost < best.cost + numbers.FAR // 2]
+def _reasons(best: Count, others: Sequence[Count]) -> Iterator[str]:
+    """Why the best expression may not be the right one, though it gives the right numbers."""
+    also = [other.text for other in others if other.cost < best.cost + numbers.FAR // 2][:MOST_OTHERS]
     if best.is_guess:
-        yield f"{seen}. The field is far from the pods, so it may only happen to have this value: check it."
+        yield "The field is far from the pods, so it may only happen to have this value: check it."
     if also:
-        yield f"{seen}. This would give the same: {', or '.join(also)}"
+        yield f"This would give the same: {', or '.join(also)}."
 
 
 def _label_of(group: Sequence[Place], came: Origins) -> tuple[str, str] | None:
@@ -192,7 +207,7 @@ def _finished(draft: Draft, data: Object, crd: Crd | None) -> Draft:
     if crd:
         draft = _with_status(draft, crd.schema)
     status = data.get("status") if isinstance(data.get("status"), dict) else {}
-    told = next((key for key in _PHASES if isinstance((status or {}).get(key), str)), None)
+    told = next((key for key in PHASES if isinstance((status or {}).get(key), str)), None)
     seen = (str((status or {})[told]),) if told else ()
     known = {word for words in STATUSES.values() for word in words}
     phases = tuple(dict.fromkeys((*draft.phases, *(one for one in seen if one.lower() in known))))
