@@ -9,7 +9,7 @@ import pytest
 
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
-from advisor.errors import Where
+from advisor.errors import Where, dotted
 from advisor.files import Document, Source
 from advisor.workload import Unmodelled
 
@@ -32,7 +32,8 @@ KINDS = [
 ]
 
 
-def unmodelled(version: str, kind: str, path: str, manager: str) -> list[Unmodelled]:
+def managed(version: str, kind: str, path: str, manager: str) -> tuple[list[str], list[Unmodelled]]:
+    """Places of faults, and doubts of that path."""
     found = CATALOG.find(version, kind)
     own = reading.profile_of(found) if found else None
     assert own
@@ -44,12 +45,13 @@ def unmodelled(version: str, kind: str, path: str, manager: str) -> list[Unmodel
     place[last] = manager
     document = Document(manifest, Source("object", ""), 0, Where("object"))
     (workload,) = reading.read([document], CATALOG, "default").workloads
-    assert not workload.faults
-    return [one for one in workload.unmodelled if one.path == path]
+    return [dotted(one.path) for one in workload.faults], [one for one in workload.unmodelled if one.path == path]
 
 
 @pytest.mark.parametrize(("version", "kind", "path", "own"), KINDS)
-def test_another_controller_is_a_doubt(version: str, kind: str, path: str, own: str) -> None:
-    assert unmodelled(version, kind, path, own) == []
-    (doubt,) = unmodelled(version, kind, path, "kueue.x-k8s.io/multikueue")
-    assert (doubt.restricts, doubt.text) == (False, "MultiKueue makes the pods, in a cluster of its choice")
+def test_another_controller_is_a_doubt_or_refused(version: str, kind: str, path: str, own: str) -> None:
+    """MultiKueue is no other: it has the same object made elsewhere."""
+    for known in (own, "kueue.x-k8s.io/multikueue"):
+        assert managed(version, kind, path, known) == ([], [])
+    faults, doubts = managed(version, kind, path, "example.com/another")
+    assert faults == [path] or [one.restricts for one in doubts] == [False]

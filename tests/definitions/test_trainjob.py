@@ -287,7 +287,7 @@ class TestGroups:
         ("asked", "given"),
         [
             (trainjob(podTemplateOverrides=[{"targetJobs": []}]), runtime(step())),
-            (trainjob(managedBy="kueue.x-k8s.io/multikueue"), runtime(step())),
+            (trainjob(managedBy="example.com/another"), runtime(step())),
             (trainjob(), runtime(step(), podGroupPolicy={"volcano": {"networkTopology": {"mode": "hard"}}})),
             (trainjob(trainer={"command": ["tune", "run"], "numNodes": 2}), runtime(step())),
         ],

@@ -40,7 +40,7 @@ def job(name: str = "train", pods: int = 1, gpu: int = 8, **metadata: Any) -> Ob
 
 def deployment(name: str = "serve", pods: int = 1, gpu: int = 8, **labels: str) -> Object:
     own = {"app": name, **labels}
-    spec = {"replicas": pods, "selector": {"matchLabels": own}, "template": template(gpu, own)}
+    spec = {"replicas": pods, "selector": {"matchLabels": own}, "template": template(gpu, own, restartPolicy="Always")}
     metadata = {"name": name, "namespace": builders.TEAM}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 

@@ -294,7 +294,12 @@ def test_what_is_stopped_by_an_annotation_alone_is_judged_when_it_goes_on() -> N
 
 @pytest.mark.parametrize(
     ("manager", "word"),
-    [(None, "fits"), ("kubernetes.io/job-controller", "fits"), ("kueue.x-k8s.io/multikueue", "fits-nowhere")],
+    [
+        (None, "fits"),
+        ("kubernetes.io/job-controller", "fits"),
+        ("kueue.x-k8s.io/multikueue", "fits"),
+        ("a.example/b", "fits-nowhere"),
+    ],
 )
 def test_pods_that_another_controller_makes_are_promised_nothing(manager: str | None, word: str) -> None:
     here, found = office(fleet(2)), job("train", 2)

@@ -136,13 +136,16 @@ def test_an_owner_that_somebody_writes_down_is_not_believed(user: object) -> Non
     assert one_node().review(creation(forged, userInfo=CONTROLLER), enforced=True).allowed
 
 
+UNREADABLE = {"name": "x", "resources": {"limits": {"cpu": "much"}}}
+
+
 @pytest.mark.parametrize("enforced", [False, True])
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
         ({"parallelism": "many"}, "spec.parallelism"),
         ({"parallelism": -1}, "spec.parallelism"),
-        ({"template": {"spec": {"containers": [{"name": "x", "resources": {"limits": {"cpu": "much"}}}]}}}, "cpu"),
+        ({"template": {"spec": {"restartPolicy": "Never", "containers": [UNREADABLE]}}}, "cpu"),
     ],
 )
 def test_a_faulty_manifest_is_let_in_with_its_fault(spec: Object, said: str, enforced: bool) -> None:

@@ -37,7 +37,10 @@ AUTOSCALER = {"username": "system:serviceaccount:kube-system:horizontal-pod-auto
 
 def lws(replicas: int, size: int = 2) -> Object:
     """Groups of `size` pods with 4 GPUs each."""
-    spec = {"replicas": replicas, "leaderWorkerTemplate": {"size": size, "workerTemplate": template(4)}}
+    spec = {
+        "replicas": replicas,
+        "leaderWorkerTemplate": {"size": size, "workerTemplate": template(4, restartPolicy="Always")},
+    }
     metadata = {"name": "serve", "namespace": TEAM}
     return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
 
