@@ -256,7 +256,7 @@ def test_pods_of_a_sibling_are_not_where_its_own_are() -> None:
 
 
 def jobset(pods: int = 2) -> Object:
-    replicated = {"name": "w", "replicas": 1, "template": {"spec": {"parallelism": pods, "template": template(8)}}}
+    replicated = {"name": "w", "replicas": 1, "template": {"spec": job("x", pods)["spec"]}}
     metadata = {"name": "js", "namespace": TEAM}
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
