@@ -85,10 +85,10 @@ def job(name: str = "train", pods: int = 1, gpus: int = 1) -> Object:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": spec}
 
 
-def pod_template(gpus: int, container: str = "main") -> Object:
+def pod_template(gpus: int, container: str = "main", restarts: str = "Never") -> Object:
     amounts = {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": gpus}
     only = {"name": container, "image": "example.com/train", "resources": {"limits": amounts}}
-    return {"spec": {"restartPolicy": "Never", "containers": [only]}}
+    return {"spec": {"restartPolicy": restarts, "containers": [only]}}
 
 
 def _replicated(name: str, parallelism: int, gpus: int) -> Object:

@@ -27,6 +27,7 @@ spec:
           requests:
             memory: 8Gi
         image: example/train
+      restartPolicy: Never
 """
 BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]

@@ -46,9 +46,9 @@ def test_a_workload_without_a_gang_says_so(run: Run, folder: Path) -> None:
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web"},
-        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": fleet.pod_template(1)},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": fleet.pod_template(1, restarts="Always")},
     }
-    web["spec"]["template"]["metadata"] = {"labels": {"a": "b"}}  # type: ignore[index]
+    web["spec"]["template"] |= {"metadata": {"labels": {"a": "b"}}}  # type: ignore[index]
     fleet.write(folder / "web.yaml", web)
     ran = run("describe", "web.yaml", "-o", "podgroup", "--for", "kai")
     assert (ran.code, ran.out) == (0, "")
@@ -63,7 +63,7 @@ def test_which_pods_are_in_no_gang_is_said(run: Run, folder: Path) -> None:
         "spec": {
             "replicas": 2,
             "startupPolicy": "LeaderReady",
-            "leaderWorkerTemplate": {"size": 4, "workerTemplate": fleet.pod_template(1)},
+            "leaderWorkerTemplate": {"size": 4, "workerTemplate": fleet.pod_template(1, restarts="Always")},
         },
     }
     fleet.write(folder / "serve.yaml", leading)

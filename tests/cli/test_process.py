@@ -111,7 +111,7 @@ class TestStreams:
         assert stdin.returncode == 2
 
     def test_any_locale(self, folder: Path, four: list[str]) -> None:
-        fleet.write(folder / "train.yaml", fleet.jobset("naïve"))
+        fleet.write(folder / "train.yaml", fleet.jobset("naive"))
         done = subprocess.run(
             [sys.executable, "-m", "advisor", "describe", "train.yaml"],
             capture_output=True,

@@ -361,3 +361,13 @@ def _documents(file: Any) -> list[files.Document]:
     except InputError:
         return []
     return found
+
+
+def test_what_a_real_server_has_stored_has_no_faults(servers: Servers) -> None:
+    """With its defaults, its uid and what is made of that."""
+    server = servers.server()
+    for manifest in (job(), indexed(), cron(), bare(), *(served(kind) for kind in KINDS)):
+        asked = deepcopy(manifest)
+        asked["metadata"]["namespace"] = "default"
+        stored = server.api.request("POST", f"{server.api.resource_of(asked).path('default')}?dryRun=All", asked)
+        assert faults({**asked, **stored}) == []
