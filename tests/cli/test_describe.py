@@ -52,7 +52,13 @@ def test_wide_adds_notes(run: Run, folder: Path) -> None:
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web"},
-        "spec": {"template": {"spec": {"containers": [{"name": "main", "image": "x"}]}}},
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "image": "x"}]},
+            },
+        },
     }
     fleet.write(folder / "web.yaml", deployment)
     report = run("describe", "web.yaml", "-o", "json").report
