@@ -24,10 +24,13 @@ def ray_least($name):
     then .minReplicas * .numOfHosts
     else ray_desired end;
 
+# Of a group: the pods up to which it may grow, or null; 2147483647 is what the CRD fills in.
+def ray_bound: (.maxReplicas // 2147483647) * .numOfHosts | if . < 2147483647 then . else null end;
+
 def ray_most($name):
   .enableInTreeAutoscaling as $scales
   | ray_group($name)
-  | if $scales and .maxReplicas then .maxReplicas * .numOfHosts else null end;
+  | if $scales then ray_bound else null end;
 
 # Of a container: the port for metrics, unless it has one of that name.
 def ray_metrics:

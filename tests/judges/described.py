@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,17 +16,18 @@ from tests.servers.objects import Object, Objects
 
 FINISHED = ("Succeeded", "Failed")
 RUNS = "Running"
-WAITING = "Initializing"
+WAITING, SUSPENDED = "Initializing", "Suspended"
 ANSWERING = frozenset({"RayJob", "RayService", "Service", "InferenceService", "InferenceGraph"})
 """Kinds that may wait on: for what is in their pods to answer, or for Knative's gateway. Neither is there."""
-TRIES = 3
-"""Pods may become ready between two looks."""
+TRIES, PAUSE = 5, 1.5
+"""Pods may become ready between two looks, and their controllers hear of it later."""
 
 
 def differences(server: ApiServer, made: Object, pods: Callable[[], Objects], announced: Workload) -> list[str]:
     """`pods`: those of the object, read anew. Only what is wrong each time is wrong."""
     said: list[str] = []
-    for _ in range(TRIES):
+    for number in range(TRIES):
+        time.sleep(PAUSE if number else 0)
         said = list(Live(made, pods(), announced).differences(server))
         if not said:
             break
@@ -84,7 +86,9 @@ class Live:
             yield f"all pods run, the status is {', '.join(state.matched)} ({state.phase})"
 
     def _runs(self, state: State) -> bool:
-        return state.matched == (RUNS,) or (self.made["kind"] in ANSWERING and state.matched == (WAITING,))
+        """Schedules are suspended once they have begun (`Trial`), and both is true of them."""
+        said = {*state.matched} - ({SUSPENDED} if "schedule" in self.made["spec"] else set())
+        return said == {RUNS} or (self.made["kind"] in ANSWERING and said == {WAITING})
 
 
 def _ready(pods: Sequence[Object]) -> int:
