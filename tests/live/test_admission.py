@@ -85,17 +85,22 @@ def jobset(name: str, pods: int) -> Object:
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
 
 
-def pod(owner: str, number: int, on: str, namespace: str = "team", labels: Object | None = None) -> Object:
-    """A pod of a Job, or with the labels of something else, as its controller would have made it in a member cluster.
+def pod(owner: str, number: int, on: str, namespace: str = "team", hashed: str = "") -> Object:
+    """A pod of a Job, or of a Deployment's ReplicaSet, as its controller would have made it in a member cluster.
 
-    `on`: the node that it is bound to; "" for none.
+    `on`: the node that it is bound to; "" for none. `hashed`: what the ReplicaSet's name ends in.
     """
     (container,) = job(owner, 1)["spec"]["template"]["spec"]["containers"]
-    named = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
+    controller: Object = {"apiVersion": "batch/v1", "kind": "Job", "name": owner, "uid": "1", "controller": True}
+    labels = {"batch.kubernetes.io/job-name": owner, "job-name": owner}
+    if hashed:
+        controller |= {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{owner}-{hashed}"}
+        labels = {"app": owner, "pod-template-hash": hashed}
+    metadata = {"name": f"{owner}-{number}", "namespace": namespace, "labels": labels, "ownerReferences": [controller]}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": f"{owner}-{number}", "namespace": namespace, "labels": labels or named},
+        "metadata": metadata,
         "spec": {"containers": [container], **({"nodeName": on} if on else {})},
     }
 
@@ -313,8 +318,7 @@ def test_each_update_asks_for_what_is_still_to_come(federation: Federation, serv
         return done.returncode, served.held()
 
     assert applied(2) == (0, 2)
-    labels = {"app": "web", "pod-template-hash": "7d9c4"}
-    east.load([pod("web", number, f"e{number}", "strict", labels) for number in range(2)])
+    east.load([pod("web", number, f"e{number}", "strict", "7d9c4") for number in range(2)])
     served.until(lambda: served.held() == 0)
     assert [applied(pods) for pods in (4, 6, 7, 3)] == [(0, 2), (0, 4), (1, 4), (0, 1)]
 

@@ -15,6 +15,7 @@ from advisor.whatif import sizes
 from advisor.workload import Workload
 
 POD = "{spec: {restartPolicy: Never, containers: [{name: main, image: example/train}]}}"
+LASTING = POD.replace("Never", "Always")
 TORCH = POD.replace("main", "pytorch")
 GROUP = f"{{groupName: gpu, replicas: 2, minReplicas: 0, maxReplicas: 9, numOfHosts: 3, template: {POD}}}"
 RAY = f"{{headGroupSpec: {{rayStartParams: {{}}, template: {POD}}}, workerGroupSpecs: [{GROUP}]}}"
@@ -24,7 +25,7 @@ MANIFESTS = {
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
 metadata: {{name: it}}
-spec: {{replicas: 2, leaderWorkerTemplate: {{size: 4, workerTemplate: {POD}}}}}""",
+spec: {{replicas: 2, leaderWorkerTemplate: {{size: 4, workerTemplate: {LASTING}}}}}""",
     "ray": f"""
 apiVersion: ray.io/v1
 kind: RayCluster
