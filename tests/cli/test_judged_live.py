@@ -137,7 +137,7 @@ def started(server: ApiServer, folder: Path, *words: str, **streams: Any) -> sub
 )
 def test_an_interruption_leaves_nothing(server: ApiServer, folder: Path, numbers: list[int]) -> None:
     """A terminal that closes sends several signals."""
-    process = waiting(server, folder)
+    process = waiting(server, folder, preexec_fn=hear_signals)
     for number in numbers:
         process.send_signal(number)
         time.sleep(0.2)
@@ -156,7 +156,14 @@ def test_a_terminal_that_closes_leaves_nothing(server: ApiServer, folder: Path) 
 
 
 def take_terminal() -> None:
+    hear_signals()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def hear_signals() -> None:
+    """Whoever runs the tests in the background may have it ignore some."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def test_what_nohup_has_it_ignore_does_not_end_it(server: ApiServer, folder: Path) -> None:
