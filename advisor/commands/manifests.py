@@ -223,7 +223,7 @@ def _of(workload: Workload) -> Iterator[Fault]:
 def _notes(found: Asked, output: Output) -> Iterator[str]:
     yield from (note.text for note in found.notes)
     if found.passed_over and found.workloads:
-        yield f"passed over, since no pods come of them: {_counted(found.passed_over)}"
+        yield f"no pods come of these by themselves: {_counted(found.passed_over)}"
     if output.verbose:
         for workload in found.workloads:
             yield f"{workload.title} is read by {workload.definition.name} ({workload.definition.origin})"

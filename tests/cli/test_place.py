@@ -83,7 +83,7 @@ class TestManifests:
         assert [name for name, _ in found] == ["first", "second"]
         assert "jobset" in lines[found[1][1] - 1]
         assert ran.report["passedOver"] == {"ConfigMap": 1, "Service": 2}
-        assert "note: passed over, since no pods come of them: 1 ConfigMap, 2 Service" in ran.err
+        assert "note: no pods come of these by themselves: 1 ConfigMap, 2 Service" in ran.err
 
     def test_json_documents_one_after_the_other(self, run: Run, folder: Path, four: list[str]) -> None:
         texts = [json.dumps(fleet.jobset(name)) for name in ("first", "second")]
