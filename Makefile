@@ -24,9 +24,9 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	@$(BIN)/pytest --quiet --numprocesses auto
 
-# some manifests of each kind; all of them with ALL=1
+# some manifests of each kind, all of them with ALL=1; and what makes the same comparison for users
 test-controllers: $(VENV)/.dev
-	@$(BIN)/pytest --quiet -m controllers tests/judges $(if $(ALL),--all-manifests)
+	@$(BIN)/pytest --quiet -m controllers tests/judges tests/cli/test_judged_live.py $(if $(ALL),--all-manifests)
 
 # docs/coverage.md, from the corpus and from what the controllers said last
 coverage: $(VENV)/.dev

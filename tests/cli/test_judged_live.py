@@ -29,7 +29,7 @@ from tests.servers.apiserver import ApiServer
 from tests.servers.client import RefusedError
 from tests.servers.pool import Servers
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.controllers]
 NAMES = (*controllers.FOR_STATIC_FLEETS, "namespace-controller")
 LIMIT = 60
 
