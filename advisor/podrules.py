@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from advisor import quantity
-from advisor.errors import InputError, Path
+from advisor.errors import InputError, Path, dotted
 from advisor.labels import NodeTerm, Toleration
 from advisor.quantity import Amounts
 from advisor.resources import is_extended, is_native, may_be_pod_level
@@ -27,13 +27,15 @@ Named = Callable[[str], bool]
 class Refusal:
     """One thing that is refused: the path in the pod, what is wrong there, and both in one text that names containers.
 
-    `lacks`: something is missing that a LimitRange of the namespace gives to pods before they are looked at.
+    `lacks`: something is missing that a LimitRange of the namespace gives to pods before they are looked at. `is_name`:
+    a name is wrong, which may be a placeholder.
     """
 
     path: Path
     message: str
     text: str
     lacks: bool = False
+    is_name: bool = False
 
 
 def refusals(template: PodTemplate) -> Iterator[Refusal]:
@@ -41,7 +43,8 @@ def refusals(template: PodTemplate) -> Iterator[Refusal]:
     if not template.containers:
         yield Refusal(("spec", "containers"), "is empty", "spec.containers is empty")
     yield from _container_faults(template)
-    yield from map(_malformed, template.malformed)
+    for one in template.malformed:
+        yield Refusal(one.path, one.message, f"{dotted(one.path)}: {one.message}", is_name=one.is_name)
     yield from _pod_level_faults(template)
     yield from _port_faults(template)
     for place, toleration in enumerate(template.tolerations):
@@ -50,13 +53,6 @@ def refusals(template: PodTemplate) -> Iterator[Refusal]:
     for place, term in enumerate(template.nodes.terms or ()):
         named = f"spec.affinity.nodeAffinity, term {place}"
         yield from _placed(("spec", *TERMS, place), named, _here(_term_faults(term)))
-
-
-def _malformed(text: str) -> Refusal:
-    """A path with what is wrong there."""
-    where, _, message = text.partition(": ")
-    steps = (step.rstrip("]") for step in where.replace("[", ".").split("."))
-    return Refusal(tuple(int(step) if step.isdigit() else step for step in steps), message, text)
 
 
 def _container_faults(template: PodTemplate) -> Iterator[Refusal]:

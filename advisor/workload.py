@@ -43,14 +43,26 @@ class PodAmounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Malformed:
+    """A value of a pod that the API server refuses, though the rest can be read: its path, and what is wrong there.
+
+    `is_name`: it stands where a name does, and may be a placeholder.
+    """
+
+    path: Path
+    message: str
+    is_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PodTemplate:
     """A pod as its controller will submit it, reduced to what scheduling and admission look at.
 
     `added` are the keys of those labels that the controller adds with known values, `made` are labels that it adds with
     values that the manifest does not tell. `namespaces` of affinity terms are filled in with the workload's own where
     the manifest left them out. `used` lists the paths of fields that bear on placement and that no rule of ours reads
-    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `malformed` says
-    which names and words have no such form, each with its path.
+    (capacity.md 0.3), `exposed` those of fields that Pod Security forbids below the level privileged; `malformed` are
+    names and words that have no such form.
     """
 
     containers: tuple[Container, ...]
@@ -81,7 +93,7 @@ class PodTemplate:
     operating_system: str = ""
     used: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
-    malformed: tuple[str, ...] = ()
+    malformed: tuple[Malformed, ...] = ()
 
     def as_pod(self) -> PodTemplate:
         """The template with the defaults that the API server gives to every pod made from it (`SetDefaults_Pod`)."""

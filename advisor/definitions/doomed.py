@@ -40,12 +40,12 @@ def _is_stated(path: Path, template: PodTemplate) -> bool:
 def check(pod: Data, namespace: str, *, alone: bool) -> None:
     """Raises InputError for a template that nobody changes before the API server looks at it.
 
-    `alone`: the object is the pod itself, to which a LimitRange may still give what it lacks. A volume's name is left
-    to `notes`: it is often a placeholder, and the rest can be read all the same.
+    `alone`: the object is the pod itself, to which a LimitRange may still give what it lacks. Names of other
+    things are left to `notes`: they are often placeholders, and the rest can be read all the same.
     """
     faults = Faults()
     for one in refusals(pod, namespace):
-        if not (alone and one.lacks) and not one.message.endswith(" is no name"):
+        if not (alone and one.lacks) and not one.is_name:
             faults.add(one.message, *one.path, hint=HINT)
     faults.raise_if_any()
 

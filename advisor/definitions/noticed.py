@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from advisor.definitions import plain
 from advisor.definitions.plain import Data
+from advisor.errors import Path
+from advisor.workload import Malformed
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -59,35 +61,32 @@ def _declared_features(spec: Data) -> Iterator[str]:
                 yield f"spec.{field}[{place}].volumeMounts.bindMountOptions"
 
 
-def malformed(spec: Data) -> tuple[str, ...]:
-    """Values that the API server refuses while the rest can be read all the same: names, often placeholders, and words.
-
-    Each is its path and what is wrong there.
-    """
-    return (*_misnamed(spec), *_unknown_words(spec, "spec", _WORDS), *_of_containers(spec))
+def malformed(spec: Data) -> tuple[Malformed, ...]:
+    """Values that the API server refuses while the rest can be read: names, often placeholders, and words."""
+    return (*_misnamed(spec), *_unknown_words(spec, ("spec",), _WORDS), *_of_containers(spec))
 
 
-def _misnamed(spec: Data) -> Iterator[str]:
+def _misnamed(spec: Data) -> Iterator[Malformed]:
     for place, item in plain.mappings(spec, "volumes"):
         name = plain.text(item, "name")
         if not NAME.fullmatch(name):
-            yield f'spec.volumes[{place}].name: "{name}" is no name'
+            yield Malformed(("spec", "volumes", place, "name"), f'"{name}" is no name', is_name=True)
     for field in ("serviceAccountName", "priorityClassName", "runtimeClassName"):
         name = plain.text(spec, field)
         if name and not SUBDOMAIN.fullmatch(name):
-            yield f'spec.{field}: "{name}" is no name'
+            yield Malformed(("spec", field), f'"{name}" is no name', is_name=True)
 
 
-def _of_containers(spec: Data) -> Iterator[str]:
+def _of_containers(spec: Data) -> Iterator[Malformed]:
     for field in ("containers", "initContainers"):
         for place, item in plain.mappings(spec, field):
-            yield from _unknown_words(item, f"spec.{field}[{place}]", _WORDS_OF_CONTAINERS)
+            yield from _unknown_words(item, ("spec", field, place), _WORDS_OF_CONTAINERS)
 
 
-def _unknown_words(data: Data, where: str, words: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _unknown_words(data: Data, where: Path, words: Mapping[str, tuple[str, ...]]) -> Iterator[Malformed]:
     for field, known in words.items():
         if data.get(field) not in (None, "", *known):
-            yield f"{where}.{field}: must be one of {', '.join(known)}"
+            yield Malformed((*where, field), f"must be one of {', '.join(known)}")
 
 
 _RESTARTS = ("Always", "OnFailure", "Never")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from advisor.definitions.noticed import exposed, malformed, used
+from advisor.errors import dotted
 
 DISK = {"pdName": "d", "readOnly": True}
 RESTART = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
@@ -65,6 +66,7 @@ def test_8_9_what_pod_security_forbids(spec: dict[str, Any], paths: str) -> None
 
 def test_volumes_with_impossible_names() -> None:
     assert malformed({"volumes": [{"name": "ok-1"}]}) == ()
-    assert malformed({"volumes": [{"name": "ok"}, {"name": "YOUR_VOLUME"}]}) == (
+    found = malformed({"volumes": [{"name": "ok"}, {"name": "YOUR_VOLUME"}]})
+    assert tuple(f"{dotted(one.path)}: {one.message}" for one in found) == (
         'spec.volumes[1].name: "YOUR_VOLUME" is no name',
     )
