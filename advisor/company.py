@@ -114,10 +114,10 @@ def _staged(parts: Sequence[Workload], roles: Sequence[Role]) -> Iterator[Role]:
     that have some, nothing is known to make room for anything else.
     """
     staged = [part for part in parts if part.in_turn]
-    every = sorted({stage for role in staged[0].roles for stage in role.stages}) if len(staged) == 1 else [0]
+    every = staged[0].stages if len(staged) == 1 else (0,)
     own = [part for part in parts for _ in part.roles]
     for role, part in zip(roles, own, strict=True):
-        yield role if staged == [part] else replace(role, stages=tuple(every))
+        yield role if staged == [part] else replace(role, stages=every)
 
 
 def _order(parts: Sequence[Workload]) -> Iterator[Wait]:

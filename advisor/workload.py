@@ -481,7 +481,12 @@ class Workload:
     @property
     def in_turn(self) -> bool:
         """Are there pods that come only when others have ended?"""
-        return len({stage for role in self.roles for stage in role.stages}) > 1
+        return len(self.stages) > 1
+
+    @property
+    def stages(self) -> Stages:
+        """All of those at which some of its pods are alive, in their order."""
+        return tuple(sorted({stage for role in self.roles for stage in role.stages}))
 
     @property
     def pods(self) -> int:

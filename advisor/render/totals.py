@@ -30,7 +30,7 @@ def at_once(workload: Workload) -> dict[str, int]:
     """The most that those pods ask for together which run at the same time."""
     stages = (
         replace(workload, roles=tuple(role for role in workload.roles if stage in role.stages))
-        for stage in sorted({stage for role in workload.roles for stage in role.stages})
+        for stage in workload.stages
     )
     found: dict[str, int] = {}
     for stage in stages:
