@@ -18,7 +18,7 @@ from advisor.definitions import expressions, outputs, profile_schema, templates,
 from advisor.definitions.engine import EXHAUSTED, Engine, Prepared, prepare
 from advisor.definitions.extract import Extraction, Instance, Part, Scale
 from advisor.definitions.outputs import Form, unreadable
-from advisor.definitions.profile_schema import Profile, ProfileSpec, RoleRule, Rule, RuleSet
+from advisor.definitions.profile_schema import Profile, RoleRule, Rule, RuleSet
 from advisor.definitions.scalers import Scaler
 from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError, Path, at, dotted
@@ -131,13 +131,15 @@ def library(names: tuple[str, ...]) -> str:
     return "".join(files.read(str(folder / f"{FilePath(name).name}.jq")).text for name in names)
 
 
-def rules(spec: ProfileSpec) -> Iterator[Rule]:
-    """Every rule of the kind, those of files that it takes over among them."""
-    for rule in spec.rules:
-        if not rule.like:
-            yield rule
-        for taken in shared(rule.like) if rule.like else ():
-            yield taken.model_copy(update={"at": f"{rule.at}\n| {taken.at}"})
+@lru_cache(maxsize=64)
+def whole(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """All of a profile's rules, those of files that it takes over in the place of the one that names them."""
+    found: list[Rule] = []
+    for rule in rules:
+        taken = shared(rule.like) if rule.like else ()
+        found += (one.model_copy(update={"at": f"{rule.at}\n| {one.at}"}) for one in taken)
+        found += () if rule.like else (rule,)
+    return tuple(found)
 
 
 @lru_cache(maxsize=16)

@@ -453,7 +453,7 @@ def _check(
 def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:
     """What the profile's rules and counts say of the object: faults are collected, warnings given."""
     spec, given = context.profile.spec, context.document
-    every = tuple(profile.rules(spec))
+    every = profile.whole(spec.rules)
     wanted = [rule for rule in every if not (unsure and rules.refers(rule))]
     library = profile.library(spec.uses)
     try:
@@ -488,7 +488,7 @@ def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[
     if context is None:
         return
     library = profile.library(context.profile.spec.uses)
-    for rule in profile.rules(context.profile.spec):
+    for rule in profile.whole(context.profile.spec.rules):
         if rule.is_ in pieces.NAMES:
             for path, value in rules.places(rule.at, given, context.engine, context.variables, library):
                 yield path, (rule.is_, value, False)
