@@ -301,8 +301,11 @@ class Desk:
     def making_way(self, key: Key, workload: Workload, cluster: ClusterSnapshot, *, new: bool) -> ClusterSnapshot:
         """The cluster without those of an object's pods that are seen, and go; a `new` one takes over what was left."""
         pods, ended = self._fleet.get(self.cluster(cluster.name)), self._deleted.get(key)
+        heard = key in self._deleted or key in self._leaving
+        if pods is None or not (new or heard):
+            return cluster
         looks = likeness(workload)
-        if pods is None or not self._may_make_way(key, pods, looks, new):
+        if not (heard or self._takes_over(key, pods, looks)):
             return cluster
         before = ended is not None and pods.taken_at is not None and pods.taken_at <= ended
         adopts = new and self._left.get(key) is True
@@ -320,10 +323,9 @@ class Desk:
                 most -= 0 if whole else sum(gone[place].values())
         return surgery.pods_left(cluster, gone) if gone else cluster
 
-    def _may_make_way(self, key: Key, pods: Appeared, looks: Likeness, new: bool) -> bool:
-        if key in self._deleted or key in self._leaving:
-            return True
-        return new and (self._left.get(key) is True or any(map(looks.is_left, looks.among(pods.among(key.namespace)))))
+    def _takes_over(self, key: Key, pods: Appeared, looks: Likeness) -> bool:
+        """Are there pods for an object that is created, left behind by another of its name?"""
+        return self._left.get(key) is True or any(map(looks.is_left, looks.among(pods.among(key.namespace))))
 
     def _number_leaving(self, key: Key, pods: Appeared, looks: Likeness) -> int:
         """How many of an object's pods that were seen go, because it was told to have fewer and still has more."""
