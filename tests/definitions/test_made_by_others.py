@@ -4,6 +4,7 @@ controllers, and the API server that looks at the Jobs, Deployments and Stateful
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from advisor.definitions import layers, profile_schema, reading
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.profile_schema import ProfileSpec
 from advisor.errors import InputError, dotted
-from advisor.workload import Workload
+from advisor.workload import Unmodelled, Workload
 from tests.test_catalog import FILES
 
 Data = dict[str, Any]
@@ -105,26 +106,41 @@ def test_a_scaler_with_bounds_the_wrong_way_round_is_refused() -> None:
         read(manifest, scaler(manifest, 3, 2))
 
 
+JOBS, RAY = "kubernetes.io/job-controller", "ray.io/kuberay-operator"
+KUBEFLOW = ("tfjob", "pytorchjob", "mpijob", "jaxjob", "paddlejob", "xgboostjob")
 MANAGED = [
-    (
-        "jobset-x-k8s-io-jobset-v1alpha2",
-        "spec.replicatedJobs[].template.spec.managedBy",
-        "kubernetes.io/job-controller",
-    ),
-    ("ray-io-rayjob-v1", "spec.rayClusterSpec.managedBy", "ray.io/kuberay-operator"),
-    ("ray-io-rayservice-v1", "spec.rayClusterConfig.managedBy", "ray.io/kuberay-operator"),
-    ("orchestration-aibrix-ai-rayclusterfleet-v1alpha1", "spec.template.spec.managedBy", "ray.io/kuberay-operator"),
+    ("batch-job-v1", "spec.managedBy", JOBS),
+    ("batch-cronjob-v1", "spec.jobTemplate.spec.managedBy", JOBS),
+    ("jobset-x-k8s-io-jobset-v1alpha2", "spec.managedBy", "jobset.sigs.k8s.io/jobset-controller"),
+    ("jobset-x-k8s-io-jobset-v1alpha2", "spec.replicatedJobs[].template.spec.managedBy", JOBS),
+    ("ray-io-raycluster-v1", "spec.managedBy", RAY),
+    ("ray-io-rayjob-v1", "spec.managedBy", RAY),
+    ("ray-io-rayjob-v1", "spec.rayClusterSpec.managedBy", RAY),
+    ("ray-io-rayservice-v1", "spec.managedBy", RAY),
+    ("ray-io-rayservice-v1", "spec.rayClusterConfig.managedBy", RAY),
+    ("ray-io-raycronjob-v1", "spec.jobTemplate.managedBy", RAY),
+    ("orchestration-aibrix-ai-rayclusterfleet-v1alpha1", "spec.template.spec.managedBy", RAY),
+    *((f"kubeflow-org-{kind}-v1", "spec.runPolicy.managedBy", "kubeflow.org/training-operator") for kind in KUBEFLOW),
+    ("kubeflow-org-mpijob-v2beta1", "spec.runPolicy.managedBy", "kubeflow.org/mpi-operator"),
     ("trainer-kubeflow-org-trainjob-v1alpha1", "spec.managedBy", "trainer.kubeflow.org/trainjob-controller"),
 ]
 
 
 @pytest.mark.parametrize(("stem", "path", "own"), MANAGED)
-def test_another_controller_makes_the_pods_of_a_part(stem: str, path: str, own: str) -> None:
-    for manager, known in ((own, True), ("kueue.x-k8s.io/multikueue", True), ("example.com/another", False)):
+def test_another_controller_is_a_doubt_or_refused(stem: str, path: str, own: str) -> None:
+    """MultiKueue is no other: it has the same object made elsewhere."""
+
+    def found(manager: str) -> tuple[list[str], list[Unmodelled]]:
         manifest, others = example(stem, **{path.replace("[]", ".*").replace(".", "__"): manager})
-        found = read(manifest, *others)
-        doubts = [one.restricts for one in found.unmodelled if one.path == path]
-        assert (not found.faults and doubts == []) if known else (found.faults or doubts == [False])
+        read_ = read(manifest, *others)
+        places = [re.sub("[[][0-9]+[]]", "[]", dotted(one.path)) for one in read_.faults]
+        return places, [one for one in read_.unmodelled if one.path == path]
+
+    for known in (own, "kueue.x-k8s.io/multikueue"):
+        assert found(known) == ([], [])
+    faults, doubts = found("example.com/another")
+    told = [(one.restricts, one.text) for one in doubts]
+    assert faults == [path] or told == [(False, "another controller makes the pods")]
 
 
 ALWAYS, JOB = "must be Always", "must be OnFailure or Never"
