@@ -56,6 +56,11 @@ class TestFile:
         found = profile_checks.about_profile(document, entry(path).definition, TRUSTED)
         assert (found.errors, found.warnings) == ((), ())
 
+    def test_a_copy_of_it_is_one_that_anybody_may_use(self, path: Path) -> None:
+        """Also within the time that what others wrote has."""
+        found = layers.from_files([str(path)])
+        assert (found.faults, [one.definition.name for one in found.entries]) == ((), [path.stem])
+
     def test_has_two_examples_at_least(self, path: Path) -> None:
         assert len(rules(path).spec.examples) >= 2
 

@@ -5,7 +5,7 @@ It must speak of its own definition's kind and components, and every expression 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -18,6 +18,7 @@ from advisor.definitions.validate import Findings
 from advisor.errors import Fault, InputError, Path
 from advisor.files import Document
 
+Names = tuple[str, ...]
 _INSTANCE = ("id", "scale")
 _VARIABLES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("rules", "must"): ("object", "path"),
@@ -98,11 +99,32 @@ def _broken_expressions(parsed: Profile, engine: Engine) -> Iterator[Fault]:
         if rule.like and rule.like not in sets:
             hint = f"there are {', '.join(sets)}"
             yield Fault("names rules that are not there", ("spec", "rules", place, "like"), hint=hint)
-    for path, text in profile_schema.texts(parsed):
-        try:
-            engine.compile(f"{functions}{text}", names=variables(parsed, path), edits=True)
-        except InputError as error:
-            yield from (replace(fault, path=path) for fault in error.faults)
+    texts = [(path, text, variables(parsed, path)) for path, text in profile_schema.texts(parsed)]
+    together: dict[Names, list[str]] = {}
+    for _, text, names in texts:
+        together.setdefault(names, []).append(text)
+    sound = {names for names, each in together.items() if _compile(functions, names, each, engine)}
+    for path, text, names in texts:
+        if names not in sound:
+            try:
+                engine.compile(f"{functions}{text}", names=names, edits=True)
+            except InputError as error:
+                yield from (replace(fault, path=path) for fault in error.faults)
+
+
+def _compile(functions: str, names: Names, texts: Sequence[str], engine: Engine) -> bool:
+    """Do all of these compile as one program? The functions of a library take longer than all that use them.
+
+    Each text is looked at alone first: within a program it must stay in its brackets.
+    """
+    try:
+        for text in texts:
+            expressions.check(text, edits=True)
+        whole = ", ".join(f"({text}\n)" for text in texts)
+        engine.compile(f"{functions}[{whole}]", names=names, edits=True)
+    except InputError:
+        return False
+    return True
 
 
 def variables(parsed: Profile, path: Path) -> tuple[str, ...]:

@@ -246,3 +246,15 @@ def test_a_definition_whose_profile_is_broken_is_left_out_whole(tmp_path: Path) 
         [write(tmp_path / "sound.yaml", thing(name="theirs"), {**PROFILE, "spec": {"for": THINGS, "prepare": "."}})]
     )
     assert used(sound, own=own) == ("theirs", "file")
+
+
+@pytest.mark.parametrize(
+    "broken", [("1) | (2", "3"), ("(1", "2)"), ("1 # (", "2 |"), ("if true then 1", "2 else 3 end")]
+)
+def test_expressions_that_are_only_right_together_are_faults(tmp_path: Path, broken: tuple[str, str]) -> None:
+    """Those of one profile are compiled in one program."""
+    spec = {"for": THINGS, "prepare": broken[0], "requires": broken[1]}
+    layer = layers.from_files([write(tmp_path / "any.yaml", thing(), {**PROFILE, "spec": spec})])
+    assert layer.entries == ()
+    assert {fault.path for fault in layer.faults} <= {("spec", "prepare"), ("spec", "requires")}
+    assert layer.faults
