@@ -75,6 +75,8 @@ def _misnamed(spec: Data) -> Iterator[Malformed]:
         name = plain.text(spec, field)
         if name and not SUBDOMAIN.fullmatch(name):
             yield Malformed(("spec", field), f'"{name}" is no name', is_name=True)
+    if spec.get("runtimeClassName") == "":
+        yield Malformed(("spec", "runtimeClassName"), "is empty: leave it away")
 
 
 def _of_containers(spec: Data) -> Iterator[Malformed]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from advisor.definitions import noticed, plain
+from advisor.definitions import malformed, noticed, plain
 from advisor.definitions.noticed import REQUIRED
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, at
@@ -280,6 +280,6 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "operating_system": lambda spec: plain.text(plain.mapping(spec, "os"), "name"),
     "used": noticed.used,
     "exposed": noticed.exposed,
-    "malformed": noticed.malformed,
+    "malformed": malformed.found,
 }
 """Field of the noun → how it is read from `spec`."""
