@@ -241,11 +241,16 @@ class LimitRange:
     items: tuple[LimitRangeItem, ...]
 
 
+PREEMPTS = "PreemptLowerPriority"
+"""What a class does that says nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PriorityClass:
     name: str
     value: int
     default: bool = False
+    preemption: str = PREEMPTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,7 @@ class PodTemplate:
     runtime_class: str = ""
     priority_class: str = ""
     priority: int | None = None
+    preemption: str = ""
     service_account: str = ""
     gates: tuple[str, ...] = ()
     scheduling_group: str = ""

@@ -1,4 +1,4 @@
-"""What the API server wants of every object's metadata, whatever the kind: names, labels, annotations.
+"""What the API server wants of every object's metadata, whatever the kind: names, labels, annotations, owners.
 
 Mirrors `ValidateObjectMeta` of apimachinery with names as DNS subdomains, the widest that a kind of ours takes; what a
 kind wants beyond that is in the rules of its profile.
@@ -6,22 +6,30 @@ kind wants beyond that is in the rules of its profile.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
 from advisor.definitions import plain
 from advisor.definitions.noticed import SUBDOMAIN
 from advisor.definitions.plain import Data
-from advisor.definitions.refused import check_labels
 from advisor.errors import Faults
-from advisor.labels import is_key
+from advisor.labels import is_key, is_value
 
 LONGEST = 253
 LONGEST_BEGINNING = 58
 """Of a name that five characters are added to; what is longer is cut off."""
 LONGEST_ANNOTATIONS = 256 * 1024
 HINT = "lower case letters and digits, with - and . inside, 253 at most"
+FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+"""Those that need no domain."""
+TIMES = ("creationTimestamp", "deletionTimestamp")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
+OF_AN_OWNER = ("apiVersion", "kind", "name", "uid")
 
 
-def check(data: Data) -> None:
-    """Raises InputError with every fault, each with its path in the metadata."""
+def check(data: Data, *, core: bool = False) -> None:
+    """Raises InputError with every fault, each with its path in the metadata. `core`: a kind of Kubernetes itself."""
     metadata = plain.mapping(data, "metadata")
     faults = Faults()
     name, begin = plain.text(metadata, "name"), plain.text(metadata, "generateName")
@@ -31,15 +39,67 @@ def check(data: Data) -> None:
         faults.add("is no name of an object", "name", hint=HINT)
     if begin and not (_is_name(_masked(begin)) and _is_name(f"{begin[:LONGEST_BEGINNING]}aaaaa")):
         faults.add("is no beginning of a name", "generateName", hint=HINT)
+    with faults.collect():
+        check_inner(metadata, core=core)
+    with faults.collect():
+        _owners(metadata)
+    for field in TIMES:
+        if isinstance(metadata.get(field), str) and not _is_time(metadata[field]):
+            faults.add("is no time, such as 2026-01-31T12:00:00Z", field, hint="the API server sets it; leave it away")
+    faults.raise_if_any()
+
+
+def check_inner(metadata: Data, *, core: bool = True) -> None:
+    """What pods take over from their template, too. Raises InputError with every fault."""
+    faults = Faults()
     with faults.collect("labels"):
         check_labels(plain.pairs(metadata, "labels"))
-    annotations = plain.pairs(metadata, "annotations")
-    for key in annotations:
-        if not is_key(key.lower()):
-            faults.add("is no annotation key", "annotations", key)
-    if sum(len(f"{key}{value}".encode()) for key, value in annotations.items()) > LONGEST_ANNOTATIONS:
-        faults.add("are longer than 256 KiB together", "annotations")
+    with faults.collect("annotations"):
+        _annotations(plain.pairs(metadata, "annotations"))
+    for place, text in enumerate(plain.texts(metadata, "finalizers")):
+        if not is_key(text) or (core and "/" not in text and text not in FINALIZERS):
+            faults.add("is no name of a finalizer", "finalizers", place, hint="such as example.com/cleanup")
     faults.raise_if_any()
+
+
+def check_labels(pairs: Mapping[str, str]) -> None:
+    faults = Faults()
+    for key, value in pairs.items():
+        if not is_key(key):
+            faults.add("is no label key", key, hint="letters, digits, - _ . and a domain before a slash")
+        if not is_value(value):
+            faults.add(f'"{value}" is no label value', key, hint="letters, digits and - _ . inside, 63 at most")
+    faults.raise_if_any()
+
+
+def _annotations(pairs: Mapping[str, str]) -> None:
+    faults = Faults()
+    for key in pairs:
+        if not is_key(key.lower()):
+            faults.add("is no annotation key", key)
+    if sum(len(f"{key}{value}".encode()) for key, value in pairs.items()) > LONGEST_ANNOTATIONS:
+        faults.add("are longer than 256 KiB together")
+    faults.raise_if_any()
+
+
+def _owners(metadata: Data) -> None:
+    faults = Faults()
+    steered = 0
+    for place, owner in plain.mappings(metadata, "ownerReferences"):
+        for field in OF_AN_OWNER:
+            if not owner.get(field):
+                faults.add("is required", "ownerReferences", place, field)
+        steered += owner.get("controller") is True
+        if steered > 1:
+            faults.add("is true already for another owner", "ownerReferences", place, "controller")
+    faults.raise_if_any()
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return bool(TIME.fullmatch(text)) and bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _is_name(text: str) -> bool:

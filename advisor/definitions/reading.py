@@ -426,9 +426,9 @@ def _check(
     Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
     """
     faults = Faults()
-    with faults.collect("metadata"):
-        metadata.check(given.data)
     own = context.profile if context else None
+    with faults.collect("metadata"):
+        metadata.check(given.data, core=bool(own and own.spec.literal))
     notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
     volumes = context.value(outputs.TEXTS, own.spec.volumes, []) if context and own else []

@@ -7,16 +7,23 @@ where the template is known to become the pod as it is. What a cluster adds to p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from advisor.definitions import plain
+from advisor.definitions import metadata, plain
 from advisor.definitions.noticed import NAME
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, Path, at, likely
-from advisor.labels import is_key, is_value
 
 SYSTEMS = ("linux", "windows")
+MIRROR = "kubernetes.io/config.mirror"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+COST = re.compile(r"0|-?[1-9][0-9]{0,9}")
+SECCOMP, SECCOMP_OF = "seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/"
+SECCOMP_PROFILE = re.compile(r"runtime/default|docker/default|unconfined|localhost/(?!/)(?!(.*/)?\.\.(/|$)).*")
+APPARMOR_OF = "container.apparmor.security.beta.kubernetes.io/"
+APPARMOR_PROFILE = re.compile(r"(runtime/default|unconfined|localhost/.*)?")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 # fmt: off
@@ -35,11 +42,13 @@ SOURCES = frozenset(
 def check(pod: Data, whole: bool, volumes: Sequence[str] = ()) -> None:
     """Raises InputError with every fault. `volumes`: names of those that are added to the pod's own."""
     faults = Faults()
-    with faults.collect("metadata", "labels"):
-        check_labels(plain.pairs(plain.mapping(pod, "metadata"), "labels"))
-    spec = plain.mapping(pod, "spec")
-    with faults.collect("spec", "affinity"):
-        _label_keys(plain.mapping(spec, "affinity"), plain.pairs(plain.mapping(pod, "metadata"), "labels"))
+    spec, about = plain.mapping(pod, "spec"), plain.mapping(pod, "metadata")
+    with faults.collect("metadata"):
+        metadata.check_inner(about)
+    with faults.collect("metadata", "annotations"):
+        _annotations(plain.pairs(about, "annotations"), spec)
+    with faults.collect("spec"):
+        _label_keys(spec, plain.pairs(about, "labels"))
     for rule in (*_ALWAYS, *(_WHOLE if whole else ())):
         with faults.collect("spec"):
             rule(spec)
@@ -49,14 +58,26 @@ def check(pod: Data, whole: bool, volumes: Sequence[str] = ()) -> None:
     faults.raise_if_any()
 
 
-def check_labels(pairs: dict[str, str]) -> None:
+def _annotations(pairs: Mapping[str, str], spec: Data) -> None:
+    """Annotations of a pod that mean something to the API server (`ValidatePodSpecificAnnotations`)."""
     faults = Faults()
+    names = {plain.text(item, "name") for _, _, item in _all_containers(spec)}
     for key, value in pairs.items():
-        if not is_key(key):
-            faults.add("is no label key", key, hint="letters, digits, - _ . and a domain before a slash")
-        if not is_value(value):
-            faults.add(f'"{value}" is no label value', key, hint="letters, digits and - _ . inside, 63 at most")
+        if key == MIRROR and not plain.text(spec, "nodeName"):
+            faults.add("is for pods with a nodeName", key)
+        if key == DELETION_COST and not _is_cost(value):
+            faults.add("must be a whole number", key)
+        if (key == SECCOMP or key.startswith(SECCOMP_OF)) and not SECCOMP_PROFILE.fullmatch(value):
+            faults.add("is no seccomp profile", key)
+        if key.startswith(APPARMOR_OF) and key.removeprefix(APPARMOR_OF) not in names:
+            faults.add("names no container of the pod", key)
+        elif key.startswith(APPARMOR_OF) and not APPARMOR_PROFILE.fullmatch(value):
+            faults.add("is no AppArmor profile", key)
     faults.raise_if_any()
+
+
+def _is_cost(value: str) -> bool:
+    return bool(COST.fullmatch(value)) and -(2**31) <= int(value) < 2**31
 
 
 def _all_containers(spec: Data) -> Iterator[tuple[str, int, Data]]:
@@ -135,9 +156,13 @@ def _weights(spec: Data) -> None:
     faults.raise_if_any()
 
 
-def _label_keys(affinity: Data, own: Mapping[str, str]) -> None:
-    """(mis)matchLabelKeys of pod terms: a key that the selector has too would be there twice once it is folded in."""
+def _label_keys(spec: Data, own: Mapping[str, str]) -> None:
+    """(mis)matchLabelKeys: a key that the selector has too would be there twice once it is folded in."""
     faults = Faults()
+    affinity = plain.mapping(spec, "affinity")
+    for place, constraint in plain.mappings(spec, "topologySpreadConstraints"):
+        with faults.collect("topologySpreadConstraints", place):
+            _term_keys(constraint, own)
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = plain.mapping(affinity, kind)
         found: list[tuple[Path, Data]] = [
@@ -146,7 +171,7 @@ def _label_keys(affinity: Data, own: Mapping[str, str]) -> None:
         for place, item in plain.mappings(terms, PREFERRED):
             found.append(((kind, PREFERRED, place, "podAffinityTerm"), plain.mapping(item, "podAffinityTerm")))
         for where, term in found:
-            with faults.collect(*where):
+            with faults.collect("affinity", *where):
                 _term_keys(term, own)
     faults.raise_if_any()
 

@@ -271,6 +271,7 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "runtime_class": lambda spec: plain.text(spec, "runtimeClassName"),
     "priority_class": lambda spec: plain.text(spec, "priorityClassName"),
     "priority": lambda spec: plain.number(spec, "priority"),
+    "preemption": lambda spec: plain.text(spec, "preemptionPolicy"),
     "service_account": lambda spec: plain.text(spec, "serviceAccountName") or plain.text(spec, "serviceAccount"),
     "gates": _gates,
     "scheduling_group": lambda spec: plain.text(plain.mapping(spec, "schedulingGroup"), "podGroupName"),

@@ -172,9 +172,15 @@ def _priority(template: PodTemplate, cluster: ClusterSnapshot) -> tuple[Priority
     if found is None:
         missing = [] if cluster.gap("priorityclasses") else [Reason("priorityclass-missing", subject=wanted)]
         return PriorityClass(wanted, stated or 0), missing
-    if stated not in (None, found.value):
-        return found, [Reason("invalid-template", subject=f"spec.priority is {stated}, its class says {found.value}")]
-    return found, []
+    differing = (
+        ("priority", stated, found.value),
+        ("preemptionPolicy", template.preemption or None, found.preemption),
+    )
+    return found, [
+        Reason("invalid-template", subject=f"spec.{field} is {stated}, its class says {given}")
+        for field, stated, given in differing
+        if stated not in (None, given)
+    ]
 
 
 def _classes(cluster: ClusterSnapshot) -> Mapping[str, PriorityClass]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from advisor.cluster import LimitRange, LimitRangeItem, Namespace, PriorityClass, Quota, RuntimeClass, Scope
+from advisor.cluster import PREEMPTS, LimitRange, LimitRangeItem, Namespace, PriorityClass, Quota, RuntimeClass, Scope
 from advisor.errors import at
 from advisor.kube import decode, wire
 from advisor.labels import Toleration, labels
@@ -68,7 +68,8 @@ def _item(item: wire.LimitRangeItem) -> LimitRangeItem:
 
 
 def priority_class(found: wire.PriorityClass) -> PriorityClass:
-    return PriorityClass(found.metadata.name, found.value, bool(found.global_default))
+    preemption = found.preemption_policy or PREEMPTS
+    return PriorityClass(found.metadata.name, found.value, bool(found.global_default), preemption)
 
 
 def runtime_class(found: wire.RuntimeClass) -> RuntimeClass:
