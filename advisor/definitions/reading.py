@@ -431,6 +431,9 @@ def _check(
         metadata.check(given.data, core=bool(own and own.spec.literal))
     notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
     judged = {fault.path for fault in faults.found}
+    for path, value in suspend.misstated(found.entry.definition, given, found.entry.origin.engine):
+        if path not in judged:
+            faults.add(f"must be true or false, not {shapes.kind_of(value)}", *path)
     volumes = context.value(outputs.TEXTS, own.spec.volumes, []) if context and own else []
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
     for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():

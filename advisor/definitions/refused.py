@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from advisor.definitions import metadata, plain
+from advisor.definitions import lenient, metadata, plain
 from advisor.definitions.noticed import NAME
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, Path, at, likely
@@ -61,7 +61,7 @@ def check(pod: Data, whole: bool, volumes: Sequence[str] = ()) -> None:
 def _annotations(pairs: Mapping[str, str], spec: Data) -> None:
     """Annotations of a pod that mean something to the API server (`ValidatePodSpecificAnnotations`)."""
     faults = Faults()
-    names = {plain.text(item, "name") for _, _, item in _all_containers(spec)}
+    names = {lenient.text(container, "name") for _, container in lenient.containers(spec)}
     for key, value in pairs.items():
         if key == MIRROR and not plain.text(spec, "nodeName"):
             faults.add("is for pods with a nodeName", key)

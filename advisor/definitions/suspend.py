@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
+from advisor.definitions import rules
 from advisor.definitions.engine import Engine, Prepared, prepare
 from advisor.definitions.schema import Action, Definition
-from advisor.errors import InputError, at
+from advisor.errors import InputError, Path, at
 
 
 def resumed(definition: Definition, document: Prepared, engine: Engine) -> Prepared:
@@ -34,6 +37,15 @@ def path(definition: Definition) -> str:
     """Where the object says that it is suspended, "" where it cannot."""
     stated = definition.root.suspend_definition
     return stated.suspend_actions[0].path.lstrip(".") if stated else ""
+
+
+def misstated(definition: Definition, document: Prepared, engine: Engine) -> Iterator[tuple[Path, Any]]:
+    """Where something else stands than the true or false that the definition writes there."""
+    stated = definition.root.suspend_definition
+    for action in stated.suspend_actions if stated else ():
+        if action.value.strip() in ("true", "false"):
+            found = rules.places(action.path, document, engine)
+            yield from ((path, value) for path, value in found if value is not None and not isinstance(value, bool))
 
 
 def _says(action: Action, document: Prepared, engine: Engine) -> bool:
