@@ -7,6 +7,7 @@ what grows without end (aliases within aliases). It knows nothing of workloads o
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import math
@@ -92,7 +93,7 @@ class Document:
 
 
 def read(path: str, limit: int = MANIFEST_LIMIT) -> Source:
-    """The text of a file (gzip or not). Raises InputError when it cannot be read, is too large or is not UTF-8."""
+    """The text of a file (gzip or not). Raises InputError when it cannot be read or is too large."""
     try:
         with FilePath(path).open("rb") as file:
             raw = file.read(limit + 1)
@@ -107,11 +108,13 @@ def decode(raw: bytes, name: str, limit: int = MANIFEST_LIMIT) -> Source:
     if len(raw) > limit:
         hint = "name the manifest itself, or split the file; recorded clusters go to --from-snapshot"
         raise _at_file(name, f"is larger than {limit // MIB} MiB", hint=hint)
-    try:
-        return Source(name, raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise _at_file(name, "is not UTF-8 text", line=line) from None
+    return Source(name, _text(raw))
+
+
+def _text(raw: bytes) -> str:
+    """As kubectl reads it: UTF-8, with a replacement for what is none, or UTF-16 where a mark in front says so."""
+    marked = raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return raw.decode("utf-16" if marked else "utf-8-sig", errors="replace")
 
 
 def _inflate(raw: bytes, name: str, limit: int) -> bytes:
@@ -193,6 +196,9 @@ class _Builder:
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self.anchors.clear()
+                if number == 0 and (event.version or event.tags):
+                    hint = "leave the line away: kubectl takes the lines before the first --- for a document"
+                    raise self._fault("begins with a directive, which kubectl does not take", hint=hint)
                 first = next(self.events)
                 yield number, self._value(first), first.start_mark.line + 1
                 number += 1
@@ -286,12 +292,11 @@ class _Builder:
 
     def _tagged(self, tag: str, text: str) -> Any:
         value = _resolved(text)
-        if tag in ("str", "binary"):
+        if tag not in _TAGS:
             return text
         if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
             return value
-        kinds = {"int": int, "float": float, "bool": bool, "null": type(None)}
-        if tag in kinds and isinstance(value, kinds[tag]) and (tag != "int" or not isinstance(value, bool)):
+        if isinstance(value, _TAGS[tag]) and (tag != "int" or not isinstance(value, bool)):
             return value
         raise self._fault(f"the tag !{_short(tag)} cannot be used here")
 
@@ -300,6 +305,8 @@ class _Builder:
 
 
 _OPEN = object()
+_TAGS: dict[str, type] = {"int": int, "float": float, "bool": bool, "null": type(None)}
+"""Tags that mean something; what has another one is text, as go-yaml has it."""
 
 
 def _events(source: Source) -> Iterator[Any]:

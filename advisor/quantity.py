@@ -29,6 +29,8 @@ _GRAMMAR = re.compile(
     r"(?P<sign>[+-]?)(?P<number>\d+\.?\d*|\.\d+)(?:(?P<suffix>[numkMGTPE]|[KMGTPE]i)|[eE](?P<exponent>[+-]?\d{1,3}))?",
     re.ASCII,
 )
+BLANKS = " \u00a0"
+"""What may stand around a quantity where the API server reads it itself; the CRDs of other kinds refuse it."""
 _SPELLINGS = {
     "K": "k or Ki",
     "Kb": "k or Ki",
@@ -51,7 +53,7 @@ def parse(value: object) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{_shown(value)} is not a quantity", hint='write it as text, such as "500m" or "64Gi"')
-    return _parse(value if isinstance(value, str) else repr(value))
+    return _parse(value.strip(BLANKS) if isinstance(value, str) else repr(value))
 
 
 @lru_cache(maxsize=65536)

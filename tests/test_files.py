@@ -83,10 +83,12 @@ def test_merges_and_aliases() -> None:
         ("a: 1\nb: 2\na: 3", 3, 'the key "a" stands twice'),
         ('{"a": 1,\n "a": 2}', 2, 'the key "a" stands twice'),
         ("a: *x", 1, "refers to *x"),
+        ("# a comment\n%YAML 1.1\n---\na: 1", 3, "begins with a directive"),
+        ("%TAG ! tag:example.com,2000:\n---\na: 1", 2, "begins with a directive"),
         ("a: &x\n  b: *x", 2, "contains itself"),
         ("a: .inf", 1, "is not a number"),
         ("? [a]\n: 1", 1, "has a key that is no text"),
-        ("a: !!python/object x", 1, "cannot be used here"),
+        ("a: !!int x", 1, "cannot be used here"),
         ("a: " + "[" * 200 + "]" * 200, 1, "nested more than"),
     ],
 )
@@ -94,6 +96,25 @@ def test_faults_have_their_line(text: str, line: int, part: str) -> None:
     found, message = fault(text)
     assert found == line
     assert part in message
+
+
+@pytest.mark.parametrize("tag", ["!mine", "!", "!!python/object", "!<tag:example.com,2000:mine>"])
+def test_a_tag_that_nobody_knows_makes_text_as_kubectl_has_it(tag: str) -> None:
+    assert value(f"a: {tag} 2\nb: {tag} true\nc: {tag} [1]\nd: {tag} {{e: f}}") == {
+        "a": "2",
+        "b": "true",
+        "c": [1],
+        "d": {"e": "f"},
+    }
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_is_decoded_as_kubectl_does_it(encoding: str) -> None:
+    assert value(files.decode("a: é".encode(encoding), "a.yaml").text) == {"a": "é"}
+
+
+def test_what_is_no_utf_8_is_replaced_as_kubectl_does_it() -> None:
+    assert value(files.decode("# café\na: é".encode("latin-1"), "a.yaml").text) == {"a": "\ufffd"}
 
 
 def test_aliases_that_grow_without_end_are_refused_before_they_do() -> None:

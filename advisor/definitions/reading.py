@@ -158,13 +158,18 @@ def _once(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], tuple[No
 
 
 def members(documents: Sequence[Document]) -> Iterator[Document]:
-    """The documents, with the items of Lists in place of the lists."""
+    """The documents, with the items of Lists in place of the lists. Raises InputError for a List inside another."""
     for document in documents:
-        items = document.data.get("items") if isinstance(document.data, dict) else None
-        if isinstance(items, list) and str(document.data.get("kind", "")).endswith("List"):
-            yield from members(document.members("items"))
-        else:
-            yield document
+        items = document.members("items") if _is_list(document) else [document]
+        for item in items:
+            if item is not document and _is_list(item):
+                raise InputError.of([item.placed(Fault("is a List inside a List, which kubectl does not take", ()))])
+            yield item
+
+
+def _is_list(document: Document) -> bool:
+    data = document.data
+    return isinstance(data, dict) and isinstance(data.get("items"), list) and str(data.get("kind", "")).endswith("List")
 
 
 def kind_of(document: Document) -> tuple[str, str]:

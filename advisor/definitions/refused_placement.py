@@ -122,8 +122,6 @@ def selector(value: Any) -> Wrong:
 def _spread(constraint: Data) -> Wrong:
     yield from under(("labelSelector",), selector(constraint.get("labelSelector")))
     yield from under(("matchLabelKeys",), _keys(constraint, "matchLabelKeys"))
-    if lenient.listed(constraint, "matchLabelKeys") and constraint.get("labelSelector") is None:
-        yield Malformed(("matchLabelKeys",), "needs a labelSelector beside it")
     for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if constraint.get(field) not in (None, *POLICIES):
             yield Malformed((field,), f"must be {' or '.join(POLICIES)}")

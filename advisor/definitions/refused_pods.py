@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from ipaddress import AddressValueError, IPv6Address
+from ipaddress import ip_address
 
 from advisor.definitions import lenient
 from advisor.definitions.lenient import Data, Wrong, under
@@ -23,7 +23,6 @@ SYSCTL = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[
 OF_THE_NETWORK = ("net.",)
 OF_IPC = ("kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.")
 SEARCHED = re.compile(r"[a-z0-9_]([-_a-z0-9]*[a-z0-9_])?(\.[a-z0-9_]([-_a-z0-9]*[a-z0-9_])?)*")
-FOUR = re.compile(r"\d{1,10}(\.\d{1,10}){3}", re.ASCII)
 MOST_SERVERS, MOST_SEARCHES, MOST_SEARCHED = 3, 32, 2048
 LONGEST_HOST = 64
 LONGEST_PROFILE = 4095
@@ -198,10 +197,8 @@ def _resolver(config: Data) -> Wrong:
 
 
 def is_address(text: str) -> bool:
-    """Four numbers (zeros may stand before them, as the API server takes them) or an IPv6 address without a zone."""
-    if FOUR.fullmatch(text):
-        return all(int(number) <= 255 for number in text.split("."))
+    """Four numbers without zeros before them, or an IPv6 address without a zone."""
     try:
-        return "%" not in text and bool(IPv6Address(text))
-    except AddressValueError:
+        return "%" not in text and bool(ip_address(text))
+    except ValueError:
         return False

@@ -107,7 +107,7 @@ class TestManifests:
 
     def test_binary(self, run: Run, folder: Path, eu: list[str]) -> None:
         (folder / "job.yaml").write_bytes(b"a: b\n\xff\xfe")
-        refused(run("job.yaml", *eu), "job.yaml:2: is not UTF-8 text")
+        refused(run("job.yaml", *eu), "job.yaml:3: is not YAML")
 
     def test_a_folder_without_manifests(self, run: Run, folder: Path, eu: list[str]) -> None:
         (folder / "empty").mkdir()

@@ -54,6 +54,8 @@ RESOURCES = st.sampled_from(["cpu", "memory", "ephemeral-storage", "hugepages-2M
         ("9223372036854775807", (2**63 - 1) * 1000),
         ("16Ei", (2**63 - 1) * 1000),
         ("1e300", (2**63 - 1) * 1000),
+        (" 1", 1000),
+        ("1 ", 1000),
     ],
 )
 def test_1_9_the_grammar(written: str, thousandths: int) -> None:
@@ -72,8 +74,9 @@ def test_1_9_numbers_of_yaml_are_taken_by_their_text(value: float, thousandths: 
     "wrong",
     [
         "",
-        " 1",
-        "1 ",
+        "1\t",
+        "1 G",
+        " ",
         "1 Gi",
         "Gi",
         ".",

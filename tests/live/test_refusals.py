@@ -12,6 +12,7 @@ import pytest
 from advisor import files
 from advisor.definitions import layers, profile_schema, reading
 from advisor.definitions.catalog import Catalog
+from advisor.definitions.doomed import RULE
 from advisor.errors import InputError
 from tests import corpus
 from tests.servers.apiserver import ApiServer
@@ -94,7 +95,17 @@ RIGHT = [
     served("Deployment", minReadySeconds=10, progressDeadlineSeconds=11, revisionHistoryLimit=0),
     served("StatefulSet", podManagementPolicy="Parallel", serviceName=""),
     served("StatefulSet", updateStrategy={"type": "OnDelete"}, ordinals={"start": 3}),
-    served("StatefulSet", metadata={"name": LONG}),
+    served("StatefulSet", metadata={"name": LONG}, revisionHistoryLimit=-1),
+    served("ReplicaSet", template=pod(containers=[{**CONTAINER, "resources": {"requests": {"cpu": " 1 "}}}])),
+    served("StatefulSet", updateStrategy={"rollingUpdate": {"partition": 0, "maxUnavailable": "50%"}}),
+    job(metadata={"name": LONG}),
+    job(
+        metadata={"name": "a" * 64},
+        manualSelector=True,
+        selector={"matchLabels": {"a": "1"}},
+        template={"metadata": {"labels": {"a": "1"}}, **work()["template"]},
+    ),
+    indexed(successPolicy={"rules": [{"succeededIndexes": "0,2-3", "succeededCount": 3}]}),
     served("StatefulSet", persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete"}),
     served(
         "StatefulSet",
@@ -192,6 +203,25 @@ WRONG = [
         "spec.updateStrategy.rollingUpdate",
     ),
     (served("StatefulSet", ordinals={"start": -1}), "spec.ordinals.start"),
+    (served("StatefulSet", updateStrategy={"type": "Recreate"}), "spec.updateStrategy.type"),
+    *(
+        (
+            served("StatefulSet", updateStrategy={"rollingUpdate": {field: value}}),
+            f"spec.updateStrategy.rollingUpdate.{field}",
+        )
+        for field, value in (
+            ("partition", -1),
+            ("maxUnavailable", 0),
+            ("maxUnavailable", "x"),
+            ("maxUnavailable", "0%"),
+        )
+    ),
+    (served("Deployment", revisionHistoryLimit=-1), "spec.revisionHistoryLimit"),
+    (job(metadata={"name": "a" * 64}), "metadata.name"),
+    (
+        indexed(successPolicy={"rules": [{"succeededIndexes": "0,2-3", "succeededCount": 4}]}),
+        "spec.successPolicy.rules[0].succeededCount",
+    ),
     (served("StatefulSet", serviceName="a.b"), "spec.serviceName"),
     (
         served("StatefulSet", persistentVolumeClaimRetentionPolicy={"whenScaled": "Keep"}),
@@ -311,13 +341,19 @@ def faults(manifest: Object) -> list[str]:
     return [str(fault).split(": ")[0].partition(" ")[2] for workload in found for fault in workload.faults]
 
 
-def refusal(server: ApiServer, manifest: Object) -> str:
-    """What the server says to it; "" where it takes it."""
+def doomed(manifest: Object) -> list[str]:
+    """Places of warnings that the API server refuses the pods."""
+    found = reading.read(files.documents(files.Source("x.json", json.dumps(manifest))), Catalog()).workloads
+    return [note.path for workload in found for note in workload.notes if note.rule == RULE]
+
+
+def refusal(server: ApiServer, manifest: Object, *, strict: bool = False) -> str:
+    """What the server says to it; "" where it takes it. `strict`: unknown fields are refused, too."""
     asked = deepcopy(manifest)
     asked["metadata"]["namespace"] = "default"
     path = server.api.resource_of(asked).path("default")
     try:
-        server.api.request("POST", f"{path}?dryRun=All", asked)
+        server.api.request("POST", f"{path}?dryRun=All{'&fieldValidation=Strict' if strict else ''}", asked)
     except RefusedError as error:
         return f"{error.status} {error.message}"
     return ""
