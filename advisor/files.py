@@ -197,11 +197,14 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 self.anchors.clear()
                 if number == 0 and (event.version or event.tags):
-                    hint = "leave the line away: kubectl takes the lines before the first --- for a document"
-                    raise self._fault("begins with a directive, which kubectl does not take", hint=hint)
+                    raise self._directive(event)
                 first = next(self.events)
                 yield number, self._value(first), first.start_mark.line + 1
                 number += 1
+
+    def _directive(self, event: Any) -> InputError:
+        hint = "leave the line away: kubectl takes none"
+        return self._fault("begins with a directive", event.start_mark.line + 1, hint)
 
     def _value(self, event: Any) -> Any:
         self.line = event.start_mark.line + 1

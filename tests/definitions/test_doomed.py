@@ -144,3 +144,20 @@ def test_a_misnamed_volume_is_a_warning_also_where_it_would_be_a_fault() -> None
         [],
         [("spec.template.spec.volumes[0].name", f'"YOUR_VOLUME" is no name: {REFUSED}')],
     )
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"tolerations": [{"key": "a b", "operator": "Exists"}]}, "tolerations[0].key"),
+        ({"schedulingGates": [{"name": "a"}, {"name": "a"}]}, "schedulingGates[1].name"),
+        ({"hostname": "a.b"}, "hostname"),
+    ],
+)
+def test_a_value_that_is_refused_is_a_fault_or_a_warning(spec: dict[str, Any], path: str) -> None:
+    """The latter where only the pods are refused (`tests/live/test_refused_pods.py` has all of them)."""
+    (fault,) = read(deployment(**spec)).faults
+    assert str(Fault("", fault.path)).startswith(f"spec.template.spec.{path}")
+    ((where, text),) = {one for one in warnings(read(group(**spec))) if REFUSED in one[1]}
+    assert where == f"spec.leaderWorkerTemplate.workerTemplate.spec.{path}"
+    assert text == f"{fault.message}: {REFUSED}"

@@ -1,5 +1,6 @@
 """What a cluster makes of a template (capacity.md 1.2-1.7, 2.3, 11)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -169,3 +170,12 @@ def test_admitting_what_was_admitted_changes_nothing(requests: dict[str, int], l
     once, _ = admit(template, TEAM, cluster())
     again, _ = admit(template.as_pod(), TEAM, cluster())
     assert once == again
+
+
+@pytest.mark.parametrize(
+    ("stated", "given", "refused"),
+    [("", "Never", []), ("Never", "Never", []), ("Never", "PreemptLowerPriority", ["invalid-template"])],
+)
+def test_a_preemption_policy_is_that_of_the_class(stated: str, given: str, refused: list[str]) -> None:
+    classes = [PriorityClass("high", 5, preemption=given)]
+    assert codes(replace(pod(), preemption=stated, priority_class="high"), priority_classes=classes) == refused
