@@ -129,13 +129,13 @@ def hold(
     stages: Alive | None = None,
     fleet: Fleet | None = None,
     ended: datetime | None = None,
-    leaving: int = 0,
+    leaving: Counts | None = None,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
     `fleet`: the pods of the cluster and of the others, where they are sorted already. `ended`: when an object of that
-    name was deleted; pods of that one, if they were seen before, make way for those that are to come. So do as many as
-    are `leaving` of those that are there. `looks`: how to know its pods.
+    name was deleted; pods of that one, if they were seen before, make way for those that are to come. So do those that
+    are `leaving`. `looks`: how to know its pods.
     """
     fleet = fleet or {cluster.name: Appeared(cluster)}
     here = fleet[cluster.name]
@@ -151,7 +151,7 @@ def hold(
         looks,
         passed={}
         if _is_before(here, ended)
-        else {cluster.name: _less(_there(looks, here.among(key.namespace)), leaving)},
+        else {cluster.name: _less(_there(looks, here.among(key.namespace)), leaving or {})},
         unbound={} if _is_before(here, ended) else _there(looks, here.unbound(key.namespace)),
         strangers=frozenset(name for name in others if _there(looks, fleet[name].among(key.namespace))),
         stages=stages or {},
@@ -167,13 +167,8 @@ def _there(looks: Likeness, pods: Alike) -> dict[Marks, int]:
     return {marks: sum(pods.nodes[marks].values()) for marks in looks.among(pods)}
 
 
-def _less(there: Counts, leaving: int) -> dict[Marks, int]:
-    left = dict(there)
-    for marks in sorted(there):
-        gone = min(leaving, left[marks])
-        left[marks] -= gone
-        leaving -= gone
-    return left
+def _less(there: Counts, leaving: Counts) -> dict[Marks, int]:
+    return {marks: pods - min(pods, leaving.get(marks, 0)) for marks, pods in there.items()}
 
 
 def in_place_of(one: Hold, made: Hold) -> Hold:
