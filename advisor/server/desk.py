@@ -22,20 +22,12 @@ from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared, Marks
 from advisor.server.changes import Change, change
 from advisor.server.config import Strictness
+from advisor.server.holds import Hold, Key, charged, hold, in_place_of, less_those_there, uncounted
 from advisor.server.likeness import Likeness, likeness
 from advisor.server.recollection import Recollection
 from advisor.server.replanning import planned_anew
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
-from advisor.server.reservations import (
-    Hold,
-    Key,
-    Reservations,
-    charged,
-    hold,
-    in_place_of,
-    less_those_there,
-    uncounted,
-)
+from advisor.server.reservations import Reservations
 from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Held
@@ -440,7 +432,14 @@ class Desk:
         )
         left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
         beyond = {role: pods for role, pods in left.items() if pods > 0}
-        made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
+        made = replace(
+            made,
+            beyond=beyond,
+            workload=trial.workload,
+            most=made.pods + sum(beyond.values()),
+            patience=timedelta(seconds=self._rules.expiry),
+            anew=request.operation == CREATE and not self._left.get(request.key),
+        )
         exists = request.operation == CREATE and self._left.get(request.key, True)
         return less_those_there(made, self._fleet[made.cluster], ended) if exists else made
 

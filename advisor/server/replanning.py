@@ -17,7 +17,7 @@ from advisor.assume import relieved
 from advisor.cluster import ClusterSnapshot
 from advisor.fit.taints import untolerated
 from advisor.server.coming import only
-from advisor.server.reservations import Hold, charged
+from advisor.server.holds import Hold, charged
 from advisor.verdict import Placement
 from advisor.workload import Workload
 
