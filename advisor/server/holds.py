@@ -178,6 +178,14 @@ def hold(
     )
 
 
+def waiting(made: Hold, workload: Workload, patience: timedelta, *, anew: bool) -> Hold:
+    """The hold with those of the workload's pods that it has no room for, and what it has to know while it lasts."""
+    left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in workload.roles}
+    beyond = {role: pods for role, pods in left.items() if pods > 0}
+    most = made.pods + sum(beyond.values())
+    return replace(made, beyond=beyond, workload=workload, most=most, patience=patience, anew=anew)
+
+
 def _is_before(pods: Appeared, ended: datetime | None) -> bool:
     return ended is not None and (pods.taken_at is None or pods.taken_at <= ended)
 
