@@ -70,7 +70,9 @@ def _arrived(one: Hold, arrivals: Arrivals, cluster: str) -> Hold:
     for roles in sorted({*known, *groups}):
         due = [role for role in roles if role in one.due]
         group = _Group(arrivals, groups.get(roles, ()))
-        if due:
+        if not due:
+            known[roles], there[roles] = group.total, group.on
+        else:
             most = known.get(roles, 0)
             before = max(min(most, group.total) if one.anew else most, group.passed)
             taken = group.release(left, due, group.total - before)

@@ -209,11 +209,11 @@ def in_place_of(one: Hold, made: Hold) -> Hold:
         return _no_longer(one, made)
     counted = {role: min(pods, made.sizes.get(role, 0)) for role, pods in one.counted.items()}
     bound = {role: nodes for role, nodes in one.bound.items() if role in made.shapes}
-    passed = {
-        name: dict(Counter(one.passed.get(name, {})) | Counter(made.passed.get(name, {})))
-        for name in {**one.passed, **made.passed}
-    }
-    told = replace(made, unbound=one.unbound, counted=counted, bound=bound, passed=passed, risen=one.risen)
+    known = one.passed.get(one.cluster, {})
+    most = Counter({roles: pods for roles, pods in known.items() if {*roles} & {*one.due}})
+    passed = {**one.passed, **{name: dict(Counter(there) | most) for name, there in made.passed.items()}}
+    risen = Counter(one.risen) & Counter(one.due)
+    told = replace(made, unbound=one.unbound, counted=counted, bound=bound, passed=passed, risen=risen)
     told = _no_longer(one, told)
     return begun(told) if one.begun else told
 

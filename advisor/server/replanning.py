@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-
-import numpy as np
+from operator import and_
 
 from advisor import fit, surgery
 from advisor.assume import relieved
@@ -57,7 +56,7 @@ def promised_first(holds: Iterable[Hold], cluster: ClusterSnapshot, plan: Plan) 
 def _has_room(cluster: ClusterSnapshot, pod: PodShape) -> bool:
     """Has some node what one such pod asks for? On a full cluster that saves the search."""
     room = [cluster.nodes.free(name) >= amount for name, amount in pod.requests.items() if amount]
-    return bool(np.all(room, axis=0).any())
+    return bool(reduce(and_, room).any())
 
 
 def _near(place: int, settled: Mapping[int, Hold], cluster: ClusterSnapshot, plan: Plan) -> Hold:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from advisor.cluster import Quota, Unbound
+from advisor.cluster import ClusterSnapshot, Quota, Unbound
 from tests.builders import TEAM, Bound, bound, quota
 from tests.server.asking import Object, Office, change, creation, deployment, job, office, owner_of
 from tests.server.test_ownership import pod, thing
@@ -17,7 +17,9 @@ from tests.server.test_promises import (
     IN_A_SET,
     OF_A_SET,
     fleet,
+    grouped,
     jobset,
+    ray,
     room_left,
     run_by,
     running,
@@ -87,6 +89,23 @@ def test_after_fewer_pods_are_wanted_those_that_come_are_new() -> None:
     here.read(fleet(8, *served(0, 1)))
     here.read(fleet(8, *served(0, 1, 4)))
     assert here.held == 1
+
+
+def test_pods_of_a_role_that_was_smaller_meanwhile_are_new() -> None:
+    """Another role waits for its pods all the time."""
+
+    def two_groups(first: int, second: int) -> Object:
+        groups = [ray(pods, name)["spec"]["workerGroupSpecs"][0] for name, pods in (("a", first), ("b", second))]
+        return {**ray(0), "spec": {**ray(0)["spec"], "workerGroupSpecs": groups}}
+
+    def first(*on: int) -> ClusterSnapshot:
+        return fleet(8, *running(grouped("a"), *on))
+
+    here = office(first(0, 1, 2))
+    for old, new, on in (((3, 0), (3, 2), (0, 1, 2)), ((3, 2), (1, 2), (0,)), ((1, 2), (3, 2), (0, 4))):
+        here.review(change(two_groups(*old), two_groups(*new)))
+        here.read(first(*on))
+    assert here.desk.reservations.holds[0].sizes == {"a": 1, "b": 2}
 
 
 def test_what_may_be_there_already_refuses_nobody() -> None:
