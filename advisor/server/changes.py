@@ -14,9 +14,9 @@ from hashlib import blake2b
 from typing import Any
 
 from advisor.definitions.catalog import Catalog
+from advisor.server.holds import Hold
 from advisor.server.leaving import Heard
 from advisor.server.request import CREATE, UPDATE, Request
-from advisor.server.reservations import Hold
 from advisor.server.wanted import is_kept_away, said, tells_nothing
 
 

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
-from advisor import explain, model
+from advisor import explain
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
@@ -22,6 +23,7 @@ from advisor.question import Limits, Policy, Question
 from advisor.server import coming
 from advisor.server.appeared import Appeared
 from advisor.server.config import Strictness
+from advisor.server.holds import Hold, Key, charged, hold, in_place_of, less_those_there, uncounted, waiting
 from advisor.server.leaving import (
     LINGER,
     NOTHING_HEARD,
@@ -35,18 +37,9 @@ from advisor.server.leaving import (
 from advisor.server.likeness import Likeness, likeness
 from advisor.server.memory import Memory
 from advisor.server.recollection import Recollection
-from advisor.server.replanning import planned_anew
+from advisor.server.replanning import planned_anew, promised_first
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
-from advisor.server.reservations import (
-    Hold,
-    Key,
-    Reservations,
-    charged,
-    hold,
-    in_place_of,
-    less_those_there,
-    uncounted,
-)
+from advisor.server.reservations import Reservations
 from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Held, Wanted, before
@@ -184,21 +177,14 @@ class Desk:
 
     def _borne(self, left: Reservations, cluster: str, now: datetime) -> Reservations:
         """With new nodes for what a cluster has promised on nodes that cannot bear it any more."""
-
-        def plan(workload: Workload, there: ClusterSnapshot) -> Placement:
-            trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
-            found = trial.place()
-            return trial.placement(found if found.complete else model.largest(trial.problem, trial.search))
-
         seen = self._seen[self._fleet[cluster].name]
-        return left.moved(cluster, planned_anew(left.on(cluster), seen, plan))
+        return left.moved(cluster, planned_anew(left.on(cluster), seen, partial(self.plan, now)))
 
-    def _freed(self, own: Hold | None, left: Reservations, now: datetime) -> Reservations:
-        """Room that an object lets go of is there for those that have lost theirs, before anybody asks for it."""
-        kept = left.of(own.key) if own else None
-        if own is None or (kept and kept.cluster == own.cluster and kept.pods >= own.pods):
-            return left
-        return self._borne(left, own.cluster, now) if any(one.bereft for one in left.on(own.cluster)) else left
+    def plan(self, now: datetime, workload: Workload, there: ClusterSnapshot) -> Placement:
+        """Nodes for all of its pods, or for as many as find room."""
+        trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
+        found = trial.place()
+        return trial.placement(found if found.complete else trial.most)
 
     def _as_stored(self, request: Request, now: datetime) -> tuple[Reservations, Heard]:
         """What is held, and was heard of the object, as if its last change had not been where that was not stored."""
@@ -238,7 +224,7 @@ class Desk:
         )
         decision = self._decided(request, asking, held, enforced)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
-            self.reservations = self._freed(own, self._kept(asking, request, decision, now), now)
+            self.reservations = self._kept(asking, request, decision, now)
             if decision.allowed and not request.subresource:
                 self._heard.note(request, own, self.reservations.of(request.key), heard, now)
         return decision
@@ -399,10 +385,10 @@ class Desk:
             heard.gone,
             advice.leaving,
         )
-        left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
-        beyond = {role: pods for role, pods in left.items() if pods > 0}
-        made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
-        has_them = request.operation == CREATE and (heard.left is None or heard.takes_over)
+        created = request.operation == CREATE
+        patience = timedelta(seconds=self._rules.expiry)
+        made = waiting(made, trial.workload, patience, anew=created and not heard.takes_over)
+        has_them = created and (heard.left is None or heard.takes_over)
         return less_those_there(made, self._fleet[made.cluster], heard.gone) if has_them else made
 
 
@@ -437,7 +423,8 @@ class _Asking:
         home = there & self.home or there or self.home
         clusters = (one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
         ways = {one.name: self._way(workload.on(one.name), asked.old, one) for one in clusters}
-        free = tuple(cluster for cluster, _ in ways.values())
+        others, plan = self.standing.without(self.key), partial(self.desk.plan, self.now)
+        free = tuple(promised_first(others.on(self.desk.cluster(name)), one, plan) for name, (one, _) in ways.items())
         question = self.desk.question((workload,), free, self.now, thorough=False)
         advice = self.desk.advice(workload, question, self.ticket)
         chosen = advice.chosen.cluster.name if advice.chosen else ""
@@ -456,12 +443,10 @@ class _Asking:
         if not may_make_way(cluster, self.key.namespace, self.heard, new=self.new):
             return cluster, {}
         old = old.on(cluster.name) if old else None
-        home = self.desk.cluster(cluster.name)
         staying = Staying(
             coming.there(old, self.own.due if self.own else {}) if old else {},
-            self.own.counted if self.own and self.own.cluster == home else {},
+            self.own.counted if self.own and self.own.cluster == self.desk.cluster(cluster.name) else {},
             self.new,
-            sum(one.bereft.total() for one in self.standing.on(home) if one.key != self.key),
         )
         return making_way(cluster, self.key.namespace, _looks(old or workload, workload), self.heard, staying)
 

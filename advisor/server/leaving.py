@@ -101,14 +101,12 @@ NOTHING_HEARD = Heard()
 @dataclass(frozen=True, slots=True)
 class Staying:
     """Of an object's pods those that do not go. `there`: role → pods that are taken to be there; `counted`: role → pods
-    still to come that exist without a node. `new`: the object is created, and none of them is its own. `first`: pods of
-    others that have lost their room, and get some before anybody else.
+    still to come that exist without a node. `new`: the object is created, and none of them is its own.
     """
 
     there: Mapping[str, int] = field(default_factory=dict)
     counted: Mapping[str, int] = field(default_factory=dict)
     new: bool = False
-    first: int = 0
 
 
 Leaving = Mapping[Marks, int]
@@ -151,7 +149,7 @@ def making_way(
     )
     gone: dict[int, Mapping[str, int]] = {
         one.place: _first(cluster.pods[one.place].nodes, one.count)
-        for one in (*over, *_without_largest([*ends, *goes], missing.total() + staying.first))
+        for one in (*over, *_without_largest([*ends, *goes], missing.total()))
     }
     left = surgery.pods_left(cluster, gone, {one.place: one.count for one in waits}) if gone or waits else cluster
     return left, _by_marks(goes)

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from advisor.definitions.catalog import Catalog
 from advisor.server.changes import Change, change
+from advisor.server.holds import Hold, Key
 from advisor.server.leaving import NOTHING_HEARD, Heard, Left
 from advisor.server.request import DELETE, UPDATE, Request
-from advisor.server.reservations import Hold, Key, Reservations
+from advisor.server.reservations import Reservations
 
 MOST = 100_000
 """Objects of which something was heard; of more, the first are forgotten."""
