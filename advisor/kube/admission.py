@@ -68,7 +68,9 @@ def _item(item: wire.LimitRangeItem) -> LimitRangeItem:
 
 
 def priority_class(found: wire.PriorityClass) -> PriorityClass:
-    return PriorityClass(found.metadata.name, found.value, bool(found.global_default))
+    return PriorityClass(
+        found.metadata.name, found.value, bool(found.global_default), found.preemption_policy != "Never"
+    )
 
 
 def runtime_class(found: wire.RuntimeClass) -> RuntimeClass:
