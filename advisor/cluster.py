@@ -243,12 +243,9 @@ class LimitRange:
 
 @dataclass(frozen=True, slots=True)
 class PriorityClass:
-    """`preempts`: pods of it may drive out others, which is the usual policy."""
-
     name: str
     value: int
     default: bool = False
-    preempts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def admit(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> tu
     """
     ranges = limits.of_namespace(namespace, cluster)
     template = _filled_in(template, ranges, cluster)
-    own, priority_reasons = priority(template.priority_class, template.priority, cluster)
+    priority, priority_reasons = _priority(template, cluster)
     runtime, runtime_reasons = _runtime(template, cluster)
     reasons = [
         *invalid.faults(template),
@@ -39,8 +39,8 @@ def admit(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> tu
         *limits.violations(template, ranges),
     ]
     reasons += [*priority_reasons, *runtime_reasons]
-    made = template.made if cluster.gap("priorityclasses") else _with_priority(template.made, own.value)
-    return _shape(replace(template, made=made), namespace, own, runtime), reasons
+    made = template.made if cluster.gap("priorityclasses") else _with_priority(template.made, priority.value)
+    return _shape(replace(template, made=made), namespace, priority, runtime), reasons
 
 
 def security_level(namespace: str, cluster: ClusterSnapshot) -> str:
@@ -166,8 +166,8 @@ def _most(containers: tuple[Container, ...]) -> dict[str, int]:
     return most
 
 
-def priority(wanted: str, stated: int | None, cluster: ClusterSnapshot) -> tuple[PriorityClass, list[Reason]]:
-    """What the class that is wanted (or the default) gives, and why the API server refuses it or the number stated."""
+def _priority(template: PodTemplate, cluster: ClusterSnapshot) -> tuple[PriorityClass, list[Reason]]:
+    wanted, stated = template.priority_class, template.priority
     found = _classes(cluster).get(wanted) if wanted else _default_class(cluster)
     if found is None:
         missing = [] if cluster.gap("priorityclasses") else [Reason("priorityclass-missing", subject=wanted)]

@@ -68,9 +68,7 @@ def _item(item: wire.LimitRangeItem) -> LimitRangeItem:
 
 
 def priority_class(found: wire.PriorityClass) -> PriorityClass:
-    return PriorityClass(
-        found.metadata.name, found.value, bool(found.global_default), found.preemption_policy != "Never"
-    )
+    return PriorityClass(found.metadata.name, found.value, bool(found.global_default))
 
 
 def runtime_class(found: wire.RuntimeClass) -> RuntimeClass:

@@ -249,7 +249,6 @@ class PriorityClass(Struct, gc=False, rename="camel"):
     metadata: Metadata
     value: int = 0
     global_default: bool | None = None
-    preemption_policy: str | None = None
 
 
 class Toleration(Struct, gc=False, rename="camel"):
