@@ -13,8 +13,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
+from advisor.server.holds import Hold
 from advisor.server.request import UPDATE, Request
-from advisor.server.reservations import Hold
 from advisor.server.wanted import said, says_the_same
 
 

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
-from advisor import explain, model, surgery
+from advisor import explain, surgery
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
@@ -22,20 +23,12 @@ from advisor.question import Limits, Policy, Question
 from advisor.server.appeared import Appeared, Marks
 from advisor.server.changes import Change, change
 from advisor.server.config import Strictness
+from advisor.server.holds import Hold, Key, charged, hold, in_place_of, less_those_there, uncounted, waiting
 from advisor.server.likeness import Likeness, likeness
 from advisor.server.recollection import Recollection
-from advisor.server.replanning import planned_anew
+from advisor.server.replanning import planned_anew, promised_first
 from advisor.server.request import CREATE, DELETE, UPDATE, Request
-from advisor.server.reservations import (
-    Hold,
-    Key,
-    Reservations,
-    charged,
-    hold,
-    in_place_of,
-    less_those_there,
-    uncounted,
-)
+from advisor.server.reservations import Reservations
 from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
 from advisor.server.wanted import Held
@@ -186,14 +179,14 @@ class Desk:
 
     def _borne(self, left: Reservations, cluster: str, now: datetime) -> Reservations:
         """With new nodes for what a cluster has promised on nodes that cannot bear it any more."""
-
-        def plan(workload: Workload, there: ClusterSnapshot) -> Placement:
-            trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
-            found = trial.place()
-            return trial.placement(found if found.complete else model.largest(trial.problem, trial.search))
-
         seen = self._seen[self._fleet[cluster].name]
-        return left.moved(cluster, planned_anew(left.on(cluster), seen, plan))
+        return left.moved(cluster, planned_anew(left.on(cluster), seen, partial(self.plan, now)))
+
+    def plan(self, now: datetime, workload: Workload, there: ClusterSnapshot) -> Placement:
+        """Nodes for all of its pods, or for as many as find room."""
+        trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
+        found = trial.place()
+        return trial.placement(found if found.complete else trial.most)
 
     def _as_stored(self, request: Request, now: datetime) -> Reservations:
         """What is held, less what an update added that was let in and not stored."""
@@ -438,9 +431,8 @@ class Desk:
             ended,
             leaving,
         )
-        left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
-        beyond = {role: pods for role, pods in left.items() if pods > 0}
-        made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
+        anew = request.operation == CREATE and not self._left.get(request.key)
+        made = waiting(made, trial.workload, timedelta(seconds=self._rules.expiry), anew=anew)
         exists = request.operation == CREATE and self._left.get(request.key, True)
         return less_those_there(made, self._fleet[made.cluster], ended) if exists else made
 
@@ -475,6 +467,8 @@ class _Asking:
         home = there & self.home or there or self.home
         clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
         clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one, new=self.new) for one in clusters)
+        others, plan = self.standing.without(self.key), partial(self.desk.plan, self.now)
+        clusters = tuple(promised_first(others.on(self.desk.cluster(one.name)), one, plan) for one in clusters)
         question = self.desk.question((workload,), clusters, self.now, thorough=False)
         tie = RUNS if there else EXPECTED if self.home else ""
         return replace(self.desk.advice(workload, question, self.ticket), tie=tie)
