@@ -1,7 +1,7 @@
 """A pod template as people write it, to the noun that the rules read.
 
 Takes the plain data of `{metadata, spec}`; every fault carries its path inside the pod, and all of them come at once.
-Env, args and commands are never looked at. Unknown fields are ignored, as the API server does unless told to be strict.
+Env, args and commands are never looked at. Unknown fields are ignored here, and told by `openapi`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from advisor.definitions import noticed, plain
+from advisor.definitions import noticed, openapi, plain
 from advisor.definitions.noticed import REQUIRED
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, at
@@ -280,6 +280,6 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "operating_system": lambda spec: plain.text(plain.mapping(spec, "os"), "name"),
     "used": noticed.used,
     "exposed": noticed.exposed,
-    "malformed": noticed.malformed,
+    "malformed": lambda spec: (*noticed.malformed(spec), *openapi.words(spec)),
 }
 """Field of the noun → how it is read from `spec`."""
