@@ -189,14 +189,15 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Unbound:
-    """`count` pods of a namespace that exist, have these labels and that owner (as those of a PodSet), and are on no
-    node yet, whatever they wait for.
+    """`count` pods of a namespace that exist, have these labels, that owner and these requests (as those of a PodSet),
+    and are on no node yet, whatever they wait for.
     """
 
     namespace: str
     labels: Labels
     count: int
     owner: str = ""
+    requests: Amounts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

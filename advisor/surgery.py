@@ -118,23 +118,29 @@ def pods_gone(cluster: ClusterSnapshot, namespace: str) -> ClusterSnapshot:
     )
 
 
-def pods_left(cluster: ClusterSnapshot, going: Mapping[int, Mapping[str, int]]) -> ClusterSnapshot:
-    """The cluster without some of its pods: place in `pods` → node → how many.
+def pods_left(
+    cluster: ClusterSnapshot, going: Mapping[int, Mapping[str, int]], waiting: Mapping[int, int]
+) -> ClusterSnapshot:
+    """The cluster without some of its pods: place in `pods` → node → how many, and place in `unbound` → how many.
 
     Quotas without scopes have back what the pods ask for, others nothing.
     """
     there = frozenset(cluster.nodes.names)
     away = {place: {node: count for node, count in nodes.items() if node in there} for place, nodes in going.items()}
     gone = [replace(cluster.pods[place], nodes=nodes) for place, nodes in away.items()]
+    pending = [(cluster.unbound[place], count) for place, count in waiting.items()]
+    unbound = [PodSet(one.namespace, one.labels, {"": count}, requests=one.requests) for one, count in pending]
     left = (
         replace(pods, nodes=dict(Counter(pods.nodes) - Counter(away.get(place, {}))))
         for place, pods in enumerate(cluster.pods)
     )
+    rest = (replace(pods, count=pods.count - waiting.get(place, 0)) for place, pods in enumerate(cluster.unbound))
     return replace(
         cluster,
         nodes=replace(cluster.nodes, requested=_less(cluster.nodes.requested, _uses(cluster.nodes, gone))),
         pods=tuple(pods for pods in left if pods.nodes),
-        quotas=tuple(_relieved(quota, gone) for quota in cluster.quotas),
+        unbound=tuple(pods for pods in rest if pods.count),
+        quotas=tuple(_relieved(quota, [*gone, *unbound]) for quota in cluster.quotas),
     )
 
 

@@ -20,6 +20,7 @@ REFERRING = [one for one in READ if one.elsewhere]
 WRONG = {
     "mpi-launcher-as-node-ddp-sft": "manager",
     "cloudrun-nim-nemotron": "name",
+    "income-alibi-explainer": "cpu",
     "stateful-gpu-defaults": "name",
     "tensorflow-notebook-v1beta1": "selector",
 }

@@ -25,6 +25,7 @@ MENDED = {
     "mpi-launcher-as-node-ddp-sft": ("manager: bench-mpi-ddp-sft", "manager: example.com/bench"),
     "cloudrun-nim-nemotron": ("name: ${CLOUD_RUN_SERVICE_NAME}", "name: nemotron"),
     "stateful-gpu-defaults": ("name: trainjob-qwen2.5", "name: trainjob-qwen2-5"),
+    "income-alibi-explainer": ("cpu: 0.1", 'cpu: "0.1"'),
     "tensorflow-notebook-v1beta1": ("  template:\n", "  selector: {matchLabels: {app: tf-notebook}}\n  template:\n"),
 }
 """Files that the API server or a webhook refuses, with what is wrong and what makes it right: then the numbers are

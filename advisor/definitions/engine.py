@@ -123,7 +123,7 @@ def run(text: str, document: str, variables: Mapping[str, Any], edits: bool) -> 
 
 def _without_values(message: str, text: str) -> str:
     """jq's reason without what the document holds: types are named, and what the expression says itself."""
-    if any(call.token.text == "error" for call in tokens.calls(tokens.tokens(text))):
+    if _has_own_errors(text):
         return message if message == _NOT_FINITE or json.dumps(message)[1:-1] in text else OWN_ERROR
     message = _PARSED.sub("", message)
     index = _INDEX.search(message)
@@ -136,6 +136,11 @@ def _without_values(message: str, text: str) -> str:
     for pattern, plain in _FORMS:
         message = pattern.sub(plain, message)
     return _QUOTED.sub(lambda found: found[0] if found[1] in text else "text", message)
+
+
+@lru_cache(maxsize=4096)
+def _has_own_errors(text: str) -> bool:
+    return any(call.token.text == "error" for call in tokens.calls(tokens.tokens(text)))
 
 
 @lru_cache(maxsize=4096)

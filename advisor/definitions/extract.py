@@ -13,7 +13,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any
 
-from advisor.definitions import fragments, schema, shapes, tree
+from advisor.definitions import fragments, openapi, schema, shapes, tree
 from advisor.definitions.engine import EXHAUSTED, Engine, Prepared
 from advisor.definitions.schema import Component, Definition, Fragments
 from advisor.errors import Fault, Faults, InputError, dotted
@@ -188,9 +188,9 @@ class Extraction:
 
 _SCALE = ("replicasPath", "minReplicasPath", "maxReplicasPath")
 _SHAPES = {
-    "podTemplateSpecPath": shapes.POD_TEMPLATE,
-    "podSpecPath": shapes.POD_SPEC,
-    "metadataPath": shapes.METADATA,
+    "podTemplateSpecPath": openapi.check("PodTemplateSpec"),
+    "podSpecPath": openapi.check("PodSpec"),
+    "metadataPath": openapi.check("ObjectMeta"),
 }
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.definitions.shapes import CONTAINER, LABELS, NODE_AFFINITY, POD_AFFINITY, POD_CLAIM, RESOURCES, Shape
+from advisor.definitions import openapi
+from advisor.definitions.shapes import Shape
 from advisor.errors import InputError
 
 SHAPES: Mapping[str, Shape] = {
     "schedulerNamePath": str,
-    "labelsPath": LABELS,
-    "annotationsPath": LABELS,
-    "resourcesPath": RESOURCES,
-    "resourceClaimsPath": [POD_CLAIM],
-    "podAffinityPath": POD_AFFINITY,
-    "nodeAffinityPath": NODE_AFFINITY,
-    "containersPath": [CONTAINER],
-    "containerPath": CONTAINER,
+    "labelsPath": openapi.check("{}text"),
+    "annotationsPath": openapi.check("{}text"),
+    "resourcesPath": openapi.check("ResourceRequirements"),
+    "resourceClaimsPath": openapi.check("[]PodResourceClaim"),
+    "podAffinityPath": openapi.check("PodAffinity"),
+    "nodeAffinityPath": openapi.check("NodeAffinity"),
+    "containersPath": openapi.check("[]Container"),
+    "containerPath": openapi.check("Container"),
     "priorityClassNamePath": str,
     "imagePath": str,
 }

@@ -6,7 +6,15 @@ profile before it is read.
 
 from __future__ import annotations
 
-from advisor.definitions import lenient, noticed, refused_containers, refused_placement, refused_pods, refused_volumes
+from advisor.definitions import (
+    lenient,
+    noticed,
+    openapi,
+    refused_containers,
+    refused_placement,
+    refused_pods,
+    refused_volumes,
+)
 from advisor.definitions.plain import Data
 from advisor.workload import Malformed
 
@@ -15,4 +23,4 @@ SUBJECTS = (refused_placement.found, refused_containers.found, refused_volumes.f
 
 def found(spec: Data) -> tuple[Malformed, ...]:
     further = (one for subject in SUBJECTS for one in lenient.under(("spec",), subject(spec)))
-    return (*noticed.malformed(spec), *further)
+    return (*noticed.malformed(spec), *openapi.words(spec), *further)

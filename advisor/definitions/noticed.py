@@ -6,11 +6,10 @@ Each is told by its path, so that a message can name it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from advisor.definitions import plain
 from advisor.definitions.plain import Data
-from advisor.errors import Path
 from advisor.workload import Malformed
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -62,8 +61,8 @@ def _declared_features(spec: Data) -> Iterator[str]:
 
 
 def malformed(spec: Data) -> tuple[Malformed, ...]:
-    """Values that the API server refuses while the rest can be read: names, often placeholders, and words."""
-    return (*_misnamed(spec), *_unknown_words(spec, ("spec",), _WORDS), *_of_containers(spec))
+    """Values that the API server refuses while the rest can be read: names, which are often placeholders."""
+    return tuple(_misnamed(spec))
 
 
 def _misnamed(spec: Data) -> Iterator[Malformed]:
@@ -77,30 +76,6 @@ def _misnamed(spec: Data) -> Iterator[Malformed]:
             yield Malformed(("spec", field), f'"{name}" is no name', is_name=True)
     if spec.get("runtimeClassName") == "":
         yield Malformed(("spec", "runtimeClassName"), "is empty: leave it away")
-
-
-def _of_containers(spec: Data) -> Iterator[Malformed]:
-    for field in ("containers", "initContainers"):
-        for place, item in plain.mappings(spec, field):
-            yield from _unknown_words(item, ("spec", field, place), _WORDS_OF_CONTAINERS)
-
-
-def _unknown_words(data: Data, where: Path, words: Mapping[str, tuple[str, ...]]) -> Iterator[Malformed]:
-    for field, known in words.items():
-        if data.get(field) not in (None, "", *known):
-            yield Malformed((*where, field), f"must be one of {', '.join(known)}")
-
-
-_RESTARTS = ("Always", "OnFailure", "Never")
-_WORDS = {
-    "restartPolicy": _RESTARTS,
-    "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-}
-_WORDS_OF_CONTAINERS = {
-    "restartPolicy": _RESTARTS,
-    "imagePullPolicy": ("Always", "IfNotPresent", "Never"),
-    "terminationMessagePolicy": ("File", "FallbackToLogsOnError"),
-}
 
 
 def exposed(spec: Data) -> tuple[str, ...]:

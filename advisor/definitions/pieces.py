@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from advisor.definitions import doomed, refused, shapes, templates
+from advisor.definitions import doomed, openapi, refused, templates
 from advisor.errors import InputError, Path
 from advisor.podrules import Refusal
 
@@ -22,7 +22,7 @@ def check(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> 
     with _placed(piece):
         pod = _PODS[piece](value, nameless)
         templates.template(pod, namespace)
-        shapes.check(pod, shapes.POD_TEMPLATE)
+        _FITS(pod)
 
 
 def check_refused(piece: str, value: Any, *, whole: bool, nameless: bool = False, volumes: Sequence[str] = ()) -> None:
@@ -111,4 +111,15 @@ _STEPS: Mapping[str, tuple[str | int, ...]] = {
     "resources": ("spec", "containers", 0, "resources"),
     **{name: ("spec", name) for name in _FIELDS},
 }
+_FITS = openapi.check("PodTemplateSpec")
+TYPES: Mapping[str, str] = {
+    TEMPLATE: "PodTemplateSpec",
+    "podSpec": "PodSpec",
+    "container": "Container",
+    "resources": "ResourceRequirements",
+    "nodeSelector": "{}text",
+    TOLERATIONS: "[]Toleration",
+    "affinity": "Affinity",
+}
+"""Part → its form in Kubernetes' description of its types."""
 NAMES = tuple(_PODS)

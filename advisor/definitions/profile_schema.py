@@ -7,9 +7,9 @@ expressions see the object after `prepare`; `docs/profiles.md` is the reference 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -177,6 +177,9 @@ class Gang(_Model):
     object: Jq | None = None
 
 
+PlainPath = Annotated[str, StringConstraints(pattern=r"^(\.[A-Za-z]+)+$")]
+
+
 class Example(_Model):
     """A manifest and what must come out of it: role → {replicas, minimum, requests}; and the gang's groups.
 
@@ -195,6 +198,8 @@ class ProfileSpec(_Model):
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `nameless`: the controller names containers that have no name.
+    `quoted`: paths below which the API server takes a quantity as text or a whole number, not as 0.5.
+    `knows`: fields of the kind's own among those of parts of pods.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
     devices that the controller makes; `shared` of them, where they are not one for each pod.
@@ -211,6 +216,8 @@ class ProfileSpec(_Model):
     for_: For = Field(alias="for")
     literal: bool = False
     nameless: bool = False
+    quoted: tuple[PlainPath, ...] = ()
+    knows: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()
     rules: tuple[Rule, ...] = ()

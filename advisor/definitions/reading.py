@@ -7,12 +7,13 @@ so that the others are still answered; a failed path is never a zero.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import (
     claims,
+    described,
     doomed,
     forms,
     gangs,
@@ -315,7 +316,8 @@ def _definition(found: Found) -> Definition:
 
 
 def _by_definition(workload: Workload, document: Document, given: Prepared, found: Found, beside: Beside) -> Workload:
-    _check(given, workload.namespace, found, None)
+    warnings = _check(document, given, workload.namespace, found, None)
+    workload = replace(workload, notes=(*workload.notes, *warnings))
     extraction = Extraction(found.entry.definition, _resumed(found, given), found.entry.origin.engine)
     counted = _warned(_without_profile(workload, extraction), document, _pieces(given, found, None))
     return _with_claims(counted, beside, ())
@@ -324,7 +326,7 @@ def _by_definition(workload: Workload, document: Document, given: Prepared, foun
 def _with_roles(workload: Workload, document: Document, written: Context, found: Found, beside: Beside) -> Workload:
     """`written`: the profile with the object as it is written."""
     entry, given = found.entry, written.document
-    context, referred, warnings = _referring(written, found, beside.known)
+    context, referred, warnings = _referring(document, written, found, beside.known)
     workload = _with_references(workload, document, referred, warnings)
     if workload.is_open:
         return workload
@@ -375,7 +377,7 @@ def _resumed(found: Found, given: Prepared) -> Prepared:
     return suspend.resumed(found.entry.definition, given, found.entry.origin.engine)
 
 
-def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Referred, list[Note]]:
+def _referring(document: Document, given: Context, found: Found, known: Known) -> tuple[Context, Referred, list[Note]]:
     """The object with what it refers to, once it is checked; with what is only worth a warning.
 
     Why a reference cannot be read is better told by the rules, where they see it.
@@ -387,7 +389,7 @@ def _referring(given: Context, found: Found, known: Known) -> tuple[Context, Ref
         referred, trouble = references.nothing(given.profile), error.faults
     context = replace(given, refs=referred.values)
     unsure = bool(trouble) or any(missing.is_open for missing in referred.missing)
-    warnings = _check(given.document, given.namespace, found, context, unsure=unsure)
+    warnings = _check(document, given.document, given.namespace, found, context, unsure=unsure)
     if trouble:
         raise InputError.of(trouble)
     return context, referred, warnings
@@ -424,7 +426,7 @@ def profile_of(found: Found) -> Profile | None:
 
 
 def _check(
-    given: Prepared, namespace: str, found: Found, context: Context | None, *, unsure: bool = False
+    document: Document, given: Prepared, namespace: str, found: Found, context: Context | None, *, unsure: bool = False
 ) -> list[Note]:
     """Faults of the manifest at their own places, before anything is made of it: rules, counts, then pod templates.
 
@@ -441,21 +443,32 @@ def _check(
             faults.add(f"must be true or false, not {shapes.kind_of(value)}", *path)
     volumes = context.value(outputs.TEXTS, own.spec.volumes, []) if context and own else []
     nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
+    parts: dict[Path, tuple[str, Any]] = {}
     for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():
-        if any(path[: len(wrong)] == wrong for wrong in judged):
+        if _is_within(path, judged):
             continue
         there = False
         with faults.collect(*path):
             there = _is_there(piece, value, needed=needed)
         if there:
+            parts[path] = piece, value
             with faults.collect(*path):
                 pieces.check(piece, value, namespace, nameless=nameless)
             with faults.collect(*path):
                 pieces.check_refused(piece, value, whole=whole, nameless=nameless, volumes=volumes)
                 if whole and piece == pieces.TEMPLATE:
                     pieces.check_doomed(value, namespace, alone=not path, nameless=nameless)
+    seen = described.findings(given.data, parts)
+    quoted, knows = (own.spec.quoted, own.spec.knows) if own else ((), ())
+    refused = described.refused(seen, given.data, quoted, whole=whole and not nameless)
+    judged = {fault.path for fault in faults.found}
+    faults.found += [fault for fault in refused if not _is_within(fault.path, judged)]
     faults.raise_if_any()
-    return notes
+    return [*notes, *described.unknown(seen, document, knows)]
+
+
+def _is_within(path: Path, others: Iterable[Path]) -> bool:
+    return any(path[: len(one)] == one for one in others)
 
 
 def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:

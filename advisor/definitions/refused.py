@@ -15,7 +15,6 @@ from advisor.definitions import lenient, metadata, plain
 from advisor.definitions.noticed import NAME
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, Path, at, likely
-from advisor.quantity import BLANKS
 
 SYSTEMS = ("linux", "windows")
 MIRROR = "kubernetes.io/config.mirror"
@@ -50,7 +49,7 @@ def check(pod: Data, whole: bool, volumes: Sequence[str] = ()) -> None:
         _annotations(plain.pairs(about, "annotations"), spec)
     with faults.collect("spec"):
         _label_keys(spec, plain.pairs(about, "labels"))
-    for rule in (*_ALWAYS, *(_WHOLE if whole else _IN_CRDS)):
+    for rule in (*_ALWAYS, *(_WHOLE if whole else ())):
         with faults.collect("spec"):
             rule(spec)
     if whole:
@@ -237,17 +236,6 @@ def _paths(spec: Data) -> None:
     faults.raise_if_any()
 
 
-def _blanks(spec: Data) -> None:
-    """Around quantities, which the patterns of CRDs do not take."""
-    faults = Faults()
-    for field, place, item in _all_containers(spec):
-        for what in ("requests", "limits"):
-            for name, amount in plain.mapping(plain.mapping(item, "resources"), what).items():
-                if isinstance(amount, str) and amount != amount.strip(BLANKS):
-                    faults.add("has blanks around it", field, place, "resources", what, name)
-    faults.raise_if_any()
-
-
 def _resolver(spec: Data) -> None:
     if plain.text(spec, "dnsPolicy") == "None" and not plain.mapping(spec, "dnsConfig").get("nameservers"):
         raise InputError("must name a server where dnsPolicy is None", path=("dnsConfig", "nameservers"))
@@ -278,4 +266,3 @@ Rule = Callable[[Data], None]
 
 _ALWAYS: tuple[Rule, ...] = (_names, _ports, _volumes, _paths, _spread, _weights, _numbers, _node, _system, _resolver)
 _WHOLE: tuple[Rule, ...] = (_images, _claims)
-_IN_CRDS: tuple[Rule, ...] = (_blanks,)

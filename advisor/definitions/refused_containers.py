@@ -113,7 +113,7 @@ def _handler(one: Data, known: tuple[str, ...]) -> Wrong:
 def _port(port: Any) -> Wrong:
     if isinstance(port, str) and not PORT.fullmatch(port):
         yield Malformed((), "is a number in quotes, which counts as a name" if port.isdigit() else NO_PORT)
-    elif port is None or (isinstance(port, int) and not isinstance(port, bool) and not 1 <= port <= MOST_PORT):
+    elif isinstance(port, int) and not isinstance(port, bool) and not 1 <= port <= MOST_PORT:
         yield Malformed((), f"must be 1 to {MOST_PORT}, or the name of a port")
 
 

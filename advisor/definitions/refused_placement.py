@@ -17,7 +17,6 @@ from advisor.labels import is_key, is_value
 from advisor.workload import Malformed
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-POLICIES = ("Honor", "Ignore")
 NO_KEY, NO_VALUE = "is no label key", "is no label value"
 ONE_VALUE = ("Gt", "Lt")
 WITH_VALUES = ("In", "NotIn")
@@ -72,7 +71,7 @@ def _node_term(term: Data, *, strict: bool) -> Wrong:
             wrong = (index for index, value in lenient.texts(one, "values") if not is_value(value))
             yield from (Malformed((*where, "values", index), NO_VALUE) for index in wrong)
         else:
-            yield from under(where, _operator(one))
+            yield from under((*where, "values"), _values(one))
     for place, one in lenient.items(term, "matchFields"):
         where = ("matchFields", place)
         wrong = (index for index, value in lenient.texts(one, "values") if not SUBDOMAIN.fullmatch(value))
@@ -83,16 +82,14 @@ def _node_term(term: Data, *, strict: bool) -> Wrong:
             yield Malformed(where, "needs In or NotIn and one value")
 
 
-def _operator(one: Data) -> Wrong:
+def _values(one: Data) -> Wrong:
     operator, values = lenient.text(one, "operator"), len(lenient.listed(one, "values"))
-    if operator not in (*WITH_VALUES, *WITHOUT_VALUES, *ONE_VALUE):
-        yield Malformed(("operator",), f"must be one of {', '.join((*WITH_VALUES, *WITHOUT_VALUES, *ONE_VALUE))}")
-    elif operator in WITHOUT_VALUES and values:
-        yield Malformed(("values",), "takes no values")
+    if operator in WITHOUT_VALUES and values:
+        yield Malformed((), "takes no values")
     elif operator in WITH_VALUES and not values:
-        yield Malformed(("values",), "needs values")
+        yield Malformed((), "needs values")
     elif operator in ONE_VALUE and values != 1:
-        yield Malformed(("values",), "needs one value")
+        yield Malformed((), "needs one value")
 
 
 def _pod_term(term: Data) -> Wrong:
@@ -122,9 +119,6 @@ def selector(value: Any) -> Wrong:
 def _spread(constraint: Data) -> Wrong:
     yield from under(("labelSelector",), selector(constraint.get("labelSelector")))
     yield from under(("matchLabelKeys",), _keys(constraint, "matchLabelKeys"))
-    for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        if constraint.get(field) not in (None, *POLICIES):
-            yield Malformed((field,), f"must be {' or '.join(POLICIES)}")
 
 
 def _gates(spec: Data) -> Wrong:

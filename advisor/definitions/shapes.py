@@ -1,8 +1,8 @@
 """Is a value what upstream's Go types can hold (definitions.md 4.3)?
 
-A shape is a type, `[shape]` for a list, `{"*": shape}` for a map, or a mapping of field names for a struct, whose other
-fields are not looked at. Null fits every shape. The tables have the fields of k8s.io/api/core/v1 that bear on placement
-or that people often get wrong.
+A shape is a type, `[shape]` for a list, `{"*": shape}` for a map, a mapping of field names for a struct, whose other
+fields are not looked at, or a function that raises InputError (`openapi.check` for the types of Kubernetes). Null fits
+every shape.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from advisor import quantity
 from advisor.errors import InputError, at
 
 Shape = Any
 _QUOTED = re.compile(r"[-+]?[0-9.]{1,20}|true|false|yes|no|on|off")
 MOST_PODS = 2**31 - 1
 """Kubernetes keeps numbers of pods in 32 bits."""
-
-Quantity = quantity.parse
 
 _NAMES = {
     str: "text",
@@ -29,76 +26,6 @@ _NAMES = {
     dict: "a mapping",
     type(None): "null",
 }
-
-LABELS: Shape = {"*": str}
-_AMOUNTS: Shape = {"*": Quantity}
-RESOURCES: Shape = {"requests": _AMOUNTS, "limits": _AMOUNTS, "claims": [{"name": str, "request": str}]}
-_PORT: Shape = {"name": str, "containerPort": int, "hostPort": int, "hostIP": str, "protocol": str}
-CONTAINER: Shape = {
-    "name": str,
-    "image": str,
-    "command": [str],
-    "args": [str],
-    "workingDir": str,
-    "env": [{"name": str, "value": str}],
-    "ports": [_PORT],
-    "resources": RESOURCES,
-    "restartPolicy": str,
-    "volumeMounts": [{"name": str, "mountPath": str, "subPath": str, "readOnly": bool}],
-}
-_TERM: Shape = {"key": str, "operator": str, "values": [str]}
-_SELECTOR: Shape = {"matchLabels": LABELS, "matchExpressions": [_TERM]}
-_NODE_TERM: Shape = {"matchExpressions": [_TERM], "matchFields": [_TERM]}
-NODE_AFFINITY: Shape = {
-    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_NODE_TERM]},
-    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": int, "preference": _NODE_TERM}],
-}
-_POD_TERM: Shape = {
-    "labelSelector": _SELECTOR,
-    "topologyKey": str,
-    "namespaces": [str],
-    "namespaceSelector": _SELECTOR,
-}
-POD_AFFINITY: Shape = {
-    "requiredDuringSchedulingIgnoredDuringExecution": [_POD_TERM],
-    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": int, "podAffinityTerm": _POD_TERM}],
-}
-_SPREAD: Shape = {
-    "maxSkew": int,
-    "topologyKey": str,
-    "whenUnsatisfiable": str,
-    "labelSelector": _SELECTOR,
-    "minDomains": int,
-    "nodeAffinityPolicy": str,
-    "nodeTaintsPolicy": str,
-    "matchLabelKeys": [str],
-}
-_TOLERATION: Shape = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
-POD_CLAIM: Shape = {"name": str, "resourceClaimName": str, "resourceClaimTemplateName": str}
-POD_SPEC: Shape = {
-    "containers": [CONTAINER],
-    "initContainers": [CONTAINER],
-    "resources": RESOURCES,
-    "overhead": _AMOUNTS,
-    "volumes": [{"name": str}],
-    "nodeSelector": LABELS,
-    "nodeName": str,
-    "affinity": {"nodeAffinity": NODE_AFFINITY, "podAffinity": POD_AFFINITY, "podAntiAffinity": POD_AFFINITY},
-    "tolerations": [_TOLERATION],
-    "topologySpreadConstraints": [_SPREAD],
-    "resourceClaims": [POD_CLAIM],
-    "schedulingGates": [{"name": str}],
-    "schedulerName": str,
-    "runtimeClassName": str,
-    "priorityClassName": str,
-    "priority": int,
-    "serviceAccountName": str,
-    "restartPolicy": str,
-    "activeDeadlineSeconds": int,
-    "hostNetwork": bool,
-}
-METADATA: Shape = {"name": str, "namespace": str, "labels": LABELS, "annotations": LABELS}
-POD_TEMPLATE: Shape = {"metadata": METADATA, "spec": POD_SPEC}
 
 
 def check(value: Any, shape: Shape) -> None:
@@ -126,13 +53,20 @@ def _unseen(value: Any) -> None:
 
 
 def _wanted(value: Any, kind: type) -> None:
+    if message := wrong(value, kind):
+        raise InputError(message)
+
+
+def wrong(value: Any, kind: type) -> str:
+    """What is wrong with a value that must be of this type, or nothing."""
     whole = isinstance(value, float) and value.is_integer()
     if not (isinstance(value, kind) or (kind is int and whole)) or (kind is int and isinstance(value, bool)):
         name = "a whole number" if kind is int else _NAMES[kind]
-        raise InputError(f"must be {name}, not {_shown(value)}")
+        return f"must be {name}, not {shown(value)}"
+    return ""
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """What stands there in place of something else: numbers and flags in quotes are told, other text never."""
     if isinstance(value, str):
         return f'the text "{value}"' if _QUOTED.fullmatch(value) else "text"

@@ -1,7 +1,7 @@
 """A pod template as people write it, to the noun that the rules read.
 
 Takes the plain data of `{metadata, spec}`; every fault carries its path inside the pod, and all of them come at once.
-Env, args and commands are never looked at. Unknown fields are ignored, as the API server does unless told to be strict.
+Env, args and commands are never looked at. Unknown fields are ignored here, and told by `openapi`.
 """
 
 from __future__ import annotations

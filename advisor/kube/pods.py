@@ -51,7 +51,7 @@ class Pods:
         self._nominated: list[Nominated] = []
         self._pinned: list[tuple[wire.Pod, str]] = []
         self._waiting: Counter[tuple[int, Asked, str]] = Counter()
-        self._unbound: Counter[tuple[str, Labels, str]] = Counter()
+        self._unbound: Counter[tuple[str, Labels, str, Asked]] = Counter()
         self._asked: dict[tuple[object, ...], Asked] = {}
         self._labels: dict[bytes, Labels] = {b"": (), b"null": ()}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
@@ -66,7 +66,7 @@ class Pods:
                 self._occupies(pod, pod.spec.node_name)
             elif pod.metadata.deletion_timestamp is None:
                 labels, owner = self._labels_of(pod.metadata.labels), self._owner_of(pod.metadata)
-                self._unbound[pod.metadata.namespace or "", labels, owner] += 1
+                self._unbound[pod.metadata.namespace or "", labels, owner, self._request(pod)] += 1
                 if not pod.spec.scheduling_gates:
                     self._pends(pod)
 
@@ -191,8 +191,8 @@ class Pods:
         return tuple(Waiting(priority, dict(request), count, space) for (priority, request, space), count in counted)
 
     def unbound(self) -> tuple[Unbound, ...]:
-        found = sorted(self._unbound.items())
-        return tuple(Unbound(space, labels, count, owner) for (space, labels, owner), count in found)
+        counted = sorted(self._unbound.items())
+        return tuple(Unbound(space, labels, n, owner, dict(asked)) for (space, labels, owner, asked), n in counted)
 
 
 def _precedence(pinned: tuple[wire.Pod, str]) -> tuple[int, str]:

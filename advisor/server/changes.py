@@ -13,37 +13,56 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from advisor.server.request import UPDATE, Request
-from advisor.server.reservations import Hold
-from advisor.server.wanted import said, says_the_same
+from advisor.definitions.catalog import Catalog
+from advisor.server.holds import Hold
+from advisor.server.leaving import Heard
+from advisor.server.request import CREATE, UPDATE, Request
+from advisor.server.wanted import is_kept_away, said, tells_nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an object said before (`old`) and after (`new`; "" once it is deleted), as digests; what was held before."""
+    """What an object said before (`old`) and after (`new`; "" once it is deleted), as digests; what was held for it and
+    heard of it before. `uid`: which object of that name it was, where that is known.
+    """
 
     old: str
     new: str
+    uid: str
     before: Hold | None
+    heard: Heard
     when: datetime
 
-    def was_not_stored(self, request: Request) -> bool:
+    def was_not_stored(self, request: Request, catalog: Catalog) -> bool:
         """Does the next update start from what was before this change?"""
-        if request.operation != UPDATE or request.subresource or _is_going(request.old) or says_the_same(request):
+        if request.operation != UPDATE or request.subresource or tells_nothing(request, catalog):
             return False
-        return self.old != self.new and digest(request.old) == self.old
+        uid = _metadata(request.old, "uid")
+        if _metadata(request.old, "deletionTimestamp") or (self.uid and uid and uid != self.uid):
+            return False
+        if not self.new and self.uid and uid:
+            return True
+        return self.old != self.new and digest(request.old, catalog) == self.old
+
+    def is_settled_by(self, request: Request, catalog: Catalog) -> bool:
+        """Need it not be remembered any longer? A creation fails where a deletion was not stored, and tells nothing."""
+        if request.operation == CREATE:
+            return bool(self.new) or not self.uid
+        return not tells_nothing(request, catalog)
 
 
-def change(request: Request, before: Hold | None, when: datetime) -> Change:
-    new = digest(request.object) if request.operation == UPDATE else ""
-    return Change(digest(request.old), new, before, when)
+def change(request: Request, before: Hold | None, heard: Heard, when: datetime, catalog: Catalog) -> Change:
+    new = digest(request.object, catalog) if request.operation == UPDATE else ""
+    return Change(digest(request.old, catalog), new, _metadata(request.old, "uid"), before, heard, when)
 
 
-def digest(found: Mapping[str, Any] | None) -> str:
-    return blake2b(json.dumps(said(found or {}), sort_keys=True).encode(), digest_size=16).hexdigest()
+def digest(found: Mapping[str, Any] | None, catalog: Catalog) -> str:
+    """Of all that it says of its pods; what is written on it may keep them away."""
+    text = json.dumps([said(found or {}), is_kept_away(found, catalog)], sort_keys=True)
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def _is_going(found: Mapping[str, Any] | None) -> bool:
-    """Is it deleted already, and only waits for those who look after it to let go of it?"""
+def _metadata(found: Mapping[str, Any] | None, key: str) -> str:
     metadata = found.get("metadata") if found else None
-    return isinstance(metadata, dict) and bool(metadata.get("deletionTimestamp"))
+    value = metadata.get(key) if isinstance(metadata, dict) else None
+    return value if isinstance(value, str) else ""

@@ -7,11 +7,12 @@ one thread; `reservations` is a value that anybody may look at.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
-from advisor import explain, model, surgery
+from advisor import explain
 from advisor.accelerators import Accelerators
 from advisor.advise import decide
 from advisor.cluster import ClusterSnapshot
@@ -19,26 +20,29 @@ from advisor.definitions import live
 from advisor.definitions.catalog import Catalog
 from advisor.memo import Judged, Memo
 from advisor.question import Limits, Policy, Question
-from advisor.server.appeared import Appeared, Marks
-from advisor.server.changes import Change, change
+from advisor.server import coming
+from advisor.server.appeared import Appeared
 from advisor.server.config import Strictness
-from advisor.server.likeness import Likeness, likeness
-from advisor.server.recollection import Recollection
-from advisor.server.replanning import planned_anew
-from advisor.server.request import CREATE, DELETE, UPDATE, Request
-from advisor.server.reservations import (
-    Hold,
-    Key,
-    Reservations,
-    charged,
-    hold,
-    in_place_of,
-    less_those_there,
-    uncounted,
+from advisor.server.holds import Hold, Key, charged, hold, in_place_of, less_those_there, uncounted, waiting
+from advisor.server.leaving import (
+    LINGER,
+    NOTHING_HEARD,
+    Heard,
+    Leaving,
+    Left,
+    Staying,
+    making_way,
+    may_make_way,
 )
+from advisor.server.likeness import Likeness, likeness
+from advisor.server.memory import Memory
+from advisor.server.recollection import Recollection
+from advisor.server.replanning import planned_anew, promised_first
+from advisor.server.request import CREATE, DELETE, UPDATE, Request
+from advisor.server.reservations import Reservations
 from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
-from advisor.server.wanted import Held
+from advisor.server.wanted import Held, Wanted, before
 from advisor.server.wording import EXPECTED, RUNS
 from advisor.trial import Trial
 from advisor.verdict import Placement
@@ -61,13 +65,6 @@ class Rules:
     max_age: float = 60.0
     expiry: float = 300.0
     referred: tuple[Reference, ...] = ()
-
-
-LINGER = timedelta(seconds=5)
-"""For so long after a change was heard, reads still show the pods that it ends as if they were to stay."""
-
-MOST_LEFT = 10_000
-"""Objects of which it is remembered that they left pods behind; of more, the first are forgotten."""
 
 
 class Ticket:
@@ -112,15 +109,6 @@ class _Page:
     snapshot: ClusterSnapshot
 
 
-@dataclass(frozen=True, slots=True)
-class _Fewer:
-    """So many pods of an object go until then at the latest, and it has `size` at most afterwards."""
-
-    until: datetime
-    pods: int
-    size: int
-
-
 class Desk:
     """`clock` tells the time of day; nothing else here does."""
 
@@ -132,12 +120,9 @@ class Desk:
         self._seen: dict[str, ClusterSnapshot] = {}
         self._names: dict[str, str] = {}
         self._fleet: dict[str, Appeared] = {}
-        self._deleted: dict[Key, datetime] = {}
-        self._changes: dict[Key, Change] = {}
+        self._heard = Memory(rules.catalog)
         self._borrowed: dict[str, tuple[Latest, Appeared, Latest]] = {}
-        self._leaving: dict[Key, tuple[_Fewer, ...]] = {}
         self._lapsed: dict[Key, tuple[datetime, int]] = {}
-        self._left: dict[Key, bool | None] = {}  # did it leave pods behind, and does a new one take these over?
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
@@ -150,18 +135,24 @@ class Desk:
         kept = {one.key for one in left.holds}
         self._lapsed |= {one.key: (now, one.pods) for one in self.reservations.holds if one.key not in kept}
         found = self._snapshots.latest()
+        before, news = left, False
         for latest in found:
             if latest.good and self._seen.get(latest.name) is not latest.good:
+                news = True
                 self._seen[latest.name] = latest.good
                 left = self._taken_in(latest.good, left, now)
         self._latest = tuple(map(self._newest, found))
         self.reservations = left
         young = now - timedelta(seconds=self._rules.expiry)
-        self._deleted = {key: when for key, when in self._deleted.items() if when > young}
-        self._changes = {key: one for key, one in self._changes.items() if one.when > young}
-        self._leaving = {key: some for key, some in self._leaving.items() if some[-1].until > young}
+        self._heard.forget(before, left, young, lambda one: news and self._has_gone(one))
         self._lapsed = {key: one for key, one in self._lapsed.items() if one[0] > young}
         return now
+
+    def _has_gone(self, left: Left) -> bool:
+        """Do all clusters show nothing any more of what a deletion has left behind?"""
+        if not all(pods.taken_at and pods.taken_at > left.since for pods in self._fleet.values()):
+            return False
+        return not self._shows(left.workload)
 
     def _newest(self, latest: Latest) -> Latest:
         """A cluster that is known by several names is judged under each of them by what was read last under any."""
@@ -186,27 +177,26 @@ class Desk:
 
     def _borne(self, left: Reservations, cluster: str, now: datetime) -> Reservations:
         """With new nodes for what a cluster has promised on nodes that cannot bear it any more."""
-
-        def plan(workload: Workload, there: ClusterSnapshot) -> Placement:
-            trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
-            found = trial.place()
-            return trial.placement(found if found.complete else model.largest(trial.problem, trial.search))
-
         seen = self._seen[self._fleet[cluster].name]
-        return left.moved(cluster, planned_anew(left.on(cluster), seen, plan))
+        return left.moved(cluster, planned_anew(left.on(cluster), seen, partial(self.plan, now)))
 
-    def _as_stored(self, request: Request, now: datetime) -> Reservations:
-        """What is held, less what an update added that was let in and not stored."""
-        change = self._changes.get(request.key)
-        if change is None or not change.was_not_stored(request):
-            return self.reservations
-        left = self.reservations.restored(request.key, change.before, self._fleet).at(now)
+    def plan(self, now: datetime, workload: Workload, there: ClusterSnapshot) -> Placement:
+        """Nodes for all of its pods, or for as many as find room."""
+        trial = Trial(workload, there, self.question((workload,), (there,), now, thorough=False))
+        found = trial.place()
+        return trial.placement(found if found.complete else trial.most)
+
+    def _as_stored(self, request: Request, now: datetime) -> tuple[Reservations, Heard]:
+        """What is held, and was heard of the object, as if its last change had not been where that was not stored."""
+        change = self._heard.not_stored(request)
+        if change is None:
+            return self.reservations, self._heard.of(request.key)
         if not request.dry_run:
-            del self._changes[request.key]
-            self._deleted.pop(request.key, None)
-            self._left.pop(request.key, None)
-            self._leaving.pop(request.key, None)
-        return self._borne(left, change.before.cluster, now) if change.before else left
+            self._heard.undo(request.key)
+        if change.before is self.reservations.of(request.key):
+            return self.reservations, change.heard
+        left = self.reservations.restored(request.key, change.before, self._fleet).at(now)
+        return self._borne(left, change.before.cluster, now) if change.before else left, change.heard
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
@@ -214,7 +204,7 @@ class Desk:
         What is deleted is gone however late that is heard. Raises TooLateError.
         """
         now = self.look()
-        known = self._as_stored(request, now)
+        known, heard = self._as_stored(request, now)
         own, changes = known.of(request.key), request.operation == UPDATE
         if not request.dry_run:
             self.reservations = known
@@ -226,6 +216,7 @@ class Desk:
             request.key,
             standing,
             own,
+            heard,
             frozenset([own.cluster] if own and changes else []),
             now,
             ticket,
@@ -233,12 +224,13 @@ class Desk:
         )
         decision = self._decided(request, asking, held, enforced)
         if not request.dry_run and (ticket.claim() or request.operation == DELETE):
-            self.reservations = self._kept(standing, request, decision, now)
-            self._note(request, own, decision, now)
+            self.reservations = self._kept(asking, request, decision, now)
+            if decision.allowed and not request.subresource:
+                self._heard.note(request, own, self.reservations.of(request.key), heard, now)
         return decision
 
     def _decided(self, request: Request, asking: _Asking, held: Held, enforced: bool) -> Decision:
-        """Nobody is refused for pods of which it cannot be told whose they are."""
+        """Nobody is refused for pods of which it cannot be told whose they are, or what seems to exist already."""
 
         def decided(asking: _Asking, strictness: Strictness | None) -> Decision:
             return review(request, self._rules.catalog, asking.ask, strictness, held, asking.clusters)
@@ -248,18 +240,11 @@ class Desk:
         if decision.allowed:
             return decision
         sure = asking.standing.without_doubtful()
-        doubted = asking.new and request.key in self._left and self._left[request.key] is None
+        left, exists = asking.heard.left, decision.advice is not None and decision.advice.lives
+        doubted = exists or (asking.new and left is not None and left.adopts is None)
         if doubted or (sure is not asking.standing and decided(replace(asking, standing=sure), strictness).allowed):
             return decided(asking, None)
         return decision
-
-    def _note(self, request: Request, own: Hold | None, decision: Decision, now: datetime) -> None:
-        """What an update or a deletion has changed, in case that it is not stored."""
-        if request.subresource or not decision.allowed:
-            return
-        self._changes.pop(request.key, None)
-        if request.operation in (UPDATE, DELETE) and self.reservations.of(request.key) is not own:
-            self._changes[request.key] = change(request, own, now)
 
     def holds(self, namespace: str, name: str) -> bool:
         """Is room held for an object of that name, of whatever kind? Anybody may ask."""
@@ -298,45 +283,6 @@ class Desk:
         """The first of the names that a cluster is known by."""
         return self._names.get(name, name)
 
-    def making_way(self, key: Key, workload: Workload, cluster: ClusterSnapshot, *, new: bool) -> ClusterSnapshot:
-        """The cluster without those of an object's pods that are seen, and go; a `new` one takes over what was left."""
-        pods, ended = self._fleet.get(self.cluster(cluster.name)), self._deleted.get(key)
-        heard = key in self._deleted or key in self._leaving
-        if pods is None or not (new or heard):
-            return cluster
-        looks = likeness(workload)
-        if not (heard or self._takes_over(key, pods, looks)):
-            return cluster
-        before = ended is not None and pods.taken_at is not None and pods.taken_at <= ended
-        adopts = new and self._left.get(key) is True
-        most = (
-            sum(sum(one.nodes.values()) for one in cluster.pods)
-            if before or adopts
-            else self._number_leaving(key, pods, looks)
-        )
-        gone = {}
-        for place, one in enumerate(cluster.pods):
-            marks = Marks(one.labels, one.owner)
-            if one.namespace == key.namespace and looks.roles(marks):
-                whole = one.terminating or (new and looks.is_left(marks))
-                gone[place] = one.nodes if whole else _first(one.nodes, most)
-                most -= 0 if whole else sum(gone[place].values())
-        return surgery.pods_left(cluster, gone) if gone else cluster
-
-    def _takes_over(self, key: Key, pods: Appeared, looks: Likeness) -> bool:
-        """Are there pods for an object that is created, left behind by another of its name?"""
-        return self._left.get(key) is True or any(map(looks.is_left, looks.among(pods.among(key.namespace))))
-
-    def _number_leaving(self, key: Key, pods: Appeared, looks: Likeness) -> int:
-        """How many of an object's pods that were seen go, because it was told to have fewer and still has more."""
-        taken = pods.taken_at
-        fewer = [one for one in self._leaving.get(key, ()) if taken is None or taken <= one.until]
-        if not fewer:
-            return 0
-        there = pods.among(key.namespace)
-        own = sum(sum(there.nodes[marks].values()) for marks in looks.among(there))
-        return max(0, min(sum(one.pods for one in fewer), own - fewer[-1].size))
-
     def whereabouts(self, workload: Workload) -> frozenset[str]:
         """Clusters where its pods are."""
         return frozenset(name for name, pods in self._fleet.items() if _are_among(pods, workload.on(name), bound=True))
@@ -350,6 +296,19 @@ class Desk:
             return True
         if not all(likeness(workload.on(name)).complete for name in self._fleet):
             return True
+        return self._shows(workload)
+
+    def lives(self, workload: Workload) -> frozenset[str]:
+        """Clusters with pods of the workload that something looks after, so that it exists."""
+
+        def living(pods: Appeared, looks: Likeness) -> bool:
+            alike = (pods.among(workload.namespace), pods.unbound(workload.namespace))
+            return any(not looks.is_left(marks) for some in alike for marks in looks.among(some))
+
+        return frozenset(name for name, pods in self._fleet.items() if living(pods, likeness(workload.on(name))))
+
+    def _shows(self, workload: Workload) -> bool:
+        """Are any of its pods in some cluster, with a node or without?"""
         unbound = (_are_among(pods, workload.on(name), bound=False) for name, pods in self._fleet.items())
         return bool(self.whereabouts(workload)) or any(unbound)
 
@@ -364,49 +323,41 @@ class Desk:
         self._pages[latest.name] = _Page(latest, stale, holds, snapshot)
         return snapshot
 
-    def _kept(self, standing: Reservations, request: Request, decision: Decision, now: datetime) -> Reservations:
+    def _kept(self, asking: _Asking, request: Request, decision: Decision, now: datetime) -> Reservations:
         """What is held from now on. An object that is only created again, or not at all, keeps what it held.
 
         Many a creation fails after it was let in, above all that of an object that is there already.
         """
+        key, own, heard = request.key, self.reservations.of(request.key), asking.heard
         if request.operation == DELETE:
             if not request.subresource:
-                self._end(request, now)
-                self._lapsed.pop(request.key, None)
-            return standing
+                self._heard.keep(key, self._ended(request, asking, now))
+                self._lapsed.pop(key, None)
+            return asking.standing
         if decision.ended:
-            self._deleted[request.key] = now + LINGER
-            return self.reservations.without(request.key)
-        made, own = self._hold(request, decision, now), self.reservations.of(request.key)
-        if made and not own and request.operation == CREATE and self._is_tried_again(request.key, made, now):
-            return standing
-        if made is None or (request.operation == CREATE and own and made.pods < own.pods):
+            self._heard.keep(key, replace(heard, gone=now + LINGER))
+            return self.reservations.without(key)
+        made, created = self._hold(request, decision, now), request.operation == CREATE
+        lives = decision.advice.lives if decision.advice else frozenset()
+        if made and created and (made.cluster in lives or (not own and self._is_tried_again(key, made, now))):
+            return self.reservations
+        if fewer := {role: -more for role, more in decision.growth.items() if more < 0}:
+            self._heard.keep(key, heard.with_fewer(fewer, now))
+        if made is None or (created and own and made.pods < own.pods):
             kept = self.reservations
             if decision.word == NOWHERE and decision.holds and decision.replaced:
-                kept = kept.emptied(request.key, decision.replaced)
-            self._let_go(request.key, decision, own, now)
-            return kept.resized(request.key, decision.growth)
-        return standing.plus(in_place_of(own, made) if own else made)
+                kept = kept.emptied(key, decision.replaced)
+            return kept.resized(key, decision.growth)
+        return asking.standing.plus(in_place_of(own, made) if own else made)
 
-    def _end(self, request: Request, now: datetime) -> None:
+    def _ended(self, request: Request, asking: _Asking, now: datetime) -> Heard:
         """An object goes, and its pods with it or not."""
-        version = request.old.get("apiVersion") if request.old else None
+        version, since = request.old.get("apiVersion") if request.old else None, now + LINGER
         found = self._rules.catalog.find(version, request.kind) if isinstance(version, str) else None
         if not (live.leaves_behind(found, request.orphans) if found else request.orphans):
-            self._deleted[request.key] = now + LINGER
-            return
-        self._deleted.pop(request.key, None)
-        self._left[request.key] = live.adopts(found) if found else None
-        if len(self._left) > MOST_LEFT:
-            del self._left[next(iter(self._left))]
-
-    def _let_go(self, key: Key, decision: Decision, own: Hold | None, now: datetime) -> None:
-        """Of pods that are there, so many are to go."""
-        due = own.due if own else {}
-        count = sum(max(0, -more - due.get(role, 0)) for role, more in decision.growth.items())
-        if count:
-            fewer = _Fewer(now + LINGER, count, decision.size)
-            self._leaving[key] = (*self._leaving.get(key, ()), fewer)
+            return asking.heard.all_gone(since)
+        old = before(request, self._rules.catalog, asking.clusters) if found else None
+        return Heard(left=Left(old, since, live.adopts(found))) if found and old else NOTHING_HEARD
 
     def _is_tried_again(self, key: Key, made: Hold, now: datetime) -> bool:
         """Is it created once more, after the time for its pods to come is up? It exists, or has failed all the time."""
@@ -419,42 +370,39 @@ class Desk:
         advice = decision.advice
         if advice is None or advice.chosen is None or advice.answer.choice is None or not decision.holds:
             return None
-        trial, ended = advice.chosen, self._deleted.get(request.key)
-        pods = self._fleet[self.cluster(trial.cluster.name)]
-        looks = likeness(trial.workload)
-        leaving = self._number_leaving(request.key, pods, looks)
-        last = max([now, *([ended] if ended else []), *(one.until for one in self._leaving.get(request.key, ()))])
+        trial, heard = advice.chosen, self._heard.of(request.key)
         made = hold(
             request.key,
             replace(self._seen[trial.cluster.name], name=self.cluster(trial.cluster.name)),
             advice.answer.choice.placement or Placement({}),
             trial.shapes,
             trial.diagnosis.charges,
-            last,
+            max(now, heard.last or now),
             now + timedelta(seconds=self._rules.expiry),
-            looks,
+            advice.looks or likeness(trial.workload),
             trial.stages,
             self._fleet,
-            ended,
-            leaving,
+            heard.gone,
+            advice.leaving,
         )
-        left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in trial.workload.roles}
-        beyond = {role: pods for role, pods in left.items() if pods > 0}
-        made = replace(made, beyond=beyond, workload=trial.workload, most=made.pods + sum(beyond.values()))
-        exists = request.operation == CREATE and self._left.get(request.key, True)
-        return less_those_there(made, self._fleet[made.cluster], ended) if exists else made
+        created = request.operation == CREATE
+        patience = timedelta(seconds=self._rules.expiry)
+        made = waiting(made, trial.workload, patience, anew=created and not heard.takes_over)
+        has_them = created and (heard.left is None or heard.takes_over)
+        return less_those_there(made, self._fleet[made.cluster], heard.gone) if has_them else made
 
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """One review's way to advice. `own`: what is held for its object; `home`: where that is still expected; `new`: it
-    is created.
+    """One review's way to advice. `own`: what is held for its object, and `heard` of it; `home`: where it is still
+    expected; `new`: it is created.
     """
 
     desk: Desk
     key: Key
     standing: Reservations
     own: Hold | None
+    heard: Heard
     home: frozenset[str]
     now: datetime
     ticket: Ticket
@@ -469,28 +417,46 @@ class _Asking:
         counted = own and own.counted and own.cluster == self.desk.cluster(cluster.name)
         return uncounted(cluster, own) if own and counted else cluster
 
-    def ask(self, workload: Workload, additional: bool) -> Advice:
+    def ask(self, workload: Workload, asked: Wanted) -> Advice:
         """What joins an object that is, or is expected, somewhere has to go there too."""
-        there = self.desk.whereabouts(workload) if additional else frozenset()
+        there = self.desk.whereabouts(workload) if asked.additional else frozenset()
         home = there & self.home or there or self.home
-        clusters = tuple(one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
-        clusters = tuple(self.desk.making_way(self.key, workload.on(one.name), one, new=self.new) for one in clusters)
-        question = self.desk.question((workload,), clusters, self.now, thorough=False)
-        tie = RUNS if there else EXPECTED if self.home else ""
-        return replace(self.desk.advice(workload, question, self.ticket), tie=tie)
+        clusters = (one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
+        ways = {one.name: self._way(workload.on(one.name), asked.old, one) for one in clusters}
+        others, plan = self.standing.without(self.key), partial(self.desk.plan, self.now)
+        free = tuple(promised_first(others.on(self.desk.cluster(name)), one, plan) for name, (one, _) in ways.items())
+        question = self.desk.question((workload,), free, self.now, thorough=False)
+        advice = self.desk.advice(workload, question, self.ticket)
+        chosen = advice.chosen.cluster.name if advice.chosen else ""
+        return replace(
+            advice,
+            tie=RUNS if there else EXPECTED if self.home else "",
+            lives=self.desk.lives(workload) if self.new and self.heard.is_alive else frozenset(),
+            leaving=ways[chosen][1] if chosen else {},
+            looks=_looks(workload.on(chosen), asked.old.on(chosen) if asked.old else None) if chosen else None,
+        )
+
+    def _way(
+        self, workload: Workload, old: Workload | None, cluster: ClusterSnapshot
+    ) -> tuple[ClusterSnapshot, Leaving]:
+        """The cluster without those of the object's pods that go."""
+        if not may_make_way(cluster, self.key.namespace, self.heard, new=self.new):
+            return cluster, {}
+        old = old.on(cluster.name) if old else None
+        staying = Staying(
+            coming.there(old, self.own.due if self.own else {}) if old else {},
+            self.own.counted if self.own and self.own.cluster == self.desk.cluster(cluster.name) else {},
+            self.new,
+        )
+        return making_way(cluster, self.key.namespace, _looks(old or workload, workload), self.heard, staying)
+
+
+def _looks(workload: Workload, other: Workload | None) -> Likeness:
+    """How to know its pods, and from those of what it was or is to be besides."""
+    own = likeness(workload)
+    return replace(own, looks={**likeness(other).looks, **own.looks}) if other else own
 
 
 def _are_among(pods: Appeared, workload: Workload, *, bound: bool) -> bool:
     there = pods.among(workload.namespace) if bound else pods.unbound(workload.namespace)
     return any(True for _ in likeness(workload).among(there))
-
-
-def _first(nodes: Mapping[str, int], most: int) -> dict[str, int]:
-    """So many of some pods at most, by node."""
-    found = {}
-    for node in sorted(nodes):
-        taken = min(nodes[node], most)
-        most -= taken
-        if taken:
-            found[node] = taken
-    return found

@@ -17,6 +17,9 @@ from advisor.labels import Labels
 from advisor.server.appeared import Alike, Marks
 from advisor.workload import Role, Workload
 
+Roles = tuple[str, ...]
+"""The roles of which some pods may be."""
+
 ALONE = naming.titled("", "Pod", "")
 """What the owner of a pod begins with that nothing looks after but itself."""
 
@@ -53,7 +56,7 @@ class Likeness:
         """Is everything that is not recognised surely somebody else's?"""
         return all(look.owners or look.named for look in self.looks.values())
 
-    def roles(self, marks: Marks) -> tuple[str, ...]:
+    def roles(self, marks: Marks) -> Roles:
         """The roles of which such pods may be: several where nothing tells them apart."""
         pairs = dict(marks.labels)
         near = {role: _distance(look, pairs) for role, look in self.looks.items() if self._may_have(look, marks)}
@@ -65,6 +68,13 @@ class Likeness:
         named = frozenset(pair for look in self.looks.values() if not look.owners for pair in look.named)
         return (marks for marks in pods.having(owners, named) if self.roles(marks))
 
+    def groups(self, pods: Alike) -> dict[Roles, list[Marks]]:
+        """The pods that are its own, by the roles of which they may be."""
+        found: dict[Roles, list[Marks]] = {}
+        for marks in self.among(pods):
+            found.setdefault(self.roles(marks), []).append(marks)
+        return found
+
     def is_left(self, marks: Marks) -> bool:
         """Of its pods: does nothing look after these, so that they were left behind?"""
         return marks.owner.startswith(ALONE) and marks.owner != self.own
@@ -73,13 +83,15 @@ class Likeness:
         pairs = dict(marks.labels)
         if not marks.owner or any(pairs.get(key, name) != name for key, name in look.named):
             return False
+        bears = any(key in pairs for key, _ in look.named)
         if self.is_left(marks) and not set(look.template) <= set(marks.labels):
             return False
         if look.owners:
-            return any(pattern.fullmatch(marks.owner) for pattern in look.patterns)
+            own = bears or not look.named
+            return own and any(pattern.fullmatch(marks.owner) for pattern in look.patterns)
         if marks.owner == self.own:
             return True
-        return not self.is_left(marks) and any(key in pairs for key, _ in look.named)
+        return bears and not self.is_left(marks)
 
 
 def likeness(workload: Workload) -> Likeness:

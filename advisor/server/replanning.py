@@ -11,48 +11,62 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from operator import and_
 
-from advisor import surgery
+from advisor import fit, surgery
 from advisor.assume import relieved
 from advisor.cluster import ClusterSnapshot
-from advisor.fit.taints import untolerated
+from advisor.diagnosis import CAPACITY, PodShape
 from advisor.server.coming import only
-from advisor.server.reservations import Hold, charged
+from advisor.server.holds import Hold, charged
 from advisor.verdict import Placement
 from advisor.workload import Workload
 
 Plan = Callable[[Workload, ClusterSnapshot], Placement]
 """Nodes for all pods of a workload, or for as many as find room."""
 
-Rows = Mapping[str, int]
-"""Node → its row in the columns; charging a hold changes none."""
-
 
 def planned_anew(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) -> tuple[Hold, ...]:
-    """The holds of a cluster, in the order of their age, as the cluster can bear them. The same ones where it can."""
-    rows = {name: row for row, name in enumerate(cluster.nodes.names)}
-    if not _is_short(holds, cluster, rows):
-        return _all_drawn_near(holds, cluster, plan)
-    there, kept, moved = cluster, list(holds), []
-    for place, one in enumerate(holds):
-        if one.workload is None or (not one.bereft and _bears(there, one, rows)):
-            there = charged(there, one)
-        else:
-            moved.append(place)
-    for place in moved:
-        kept[place] = _moved(holds[place], there, plan)
-        there = charged(there, kept[place])
-    return _all_drawn_near(kept, cluster, plan)
+    """The holds of a cluster, in the order of their age, as the cluster can bear them. The same ones where it can.
+
+    Those that stay come first, and leave the room that they need no more once they are where the first of their pods
+    run; then those that have lost theirs get what there is, the oldest first.
+    """
+    lost = _without_room(holds, cluster)
+    settled = {place: one for place, one in enumerate(holds) if place not in lost}
+    for place in list(settled):
+        settled[place] = _near(place, settled, cluster, plan)
+    there = reduce(charged, settled.values(), cluster) if lost else cluster
+    for place in lost:
+        settled[place] = _moved(holds[place], there, plan)
+        settled[place] = _near(place, settled, cluster, plan)
+        there = charged(there, settled[place])
+    return tuple(settled[place] for place in range(len(holds)))
 
 
-def _all_drawn_near(holds: Sequence[Hold], cluster: ClusterSnapshot, plan: Plan) -> tuple[Hold, ...]:
+def promised_first(holds: Iterable[Hold], cluster: ClusterSnapshot, plan: Plan) -> ClusterSnapshot:
+    """With as many of the pods that have lost their room as find some there, the oldest first: nobody else has it."""
+    for one in holds:
+        if one.workload and any(_has_room(cluster, one.shapes[role]) for role in one.bereft):
+            found = plan(_of(one.workload, one.bereft), replace(cluster, quotas=())).assignment
+            cluster = charged(cluster, replace(one, placement=found, charges=(), counted={}, bound={}))
+    return cluster
+
+
+def _has_room(cluster: ClusterSnapshot, pod: PodShape) -> bool:
+    """Has some node what one such pod asks for? On a full cluster that saves the search."""
+    room = [cluster.nodes.free(name) >= amount for name, amount in pod.requests.items() if amount]
+    return bool(reduce(and_, room).any())
+
+
+def _near(place: int, settled: Mapping[int, Hold], cluster: ClusterSnapshot, plan: Plan) -> Hold:
     """With what follows other pods expected on the nodes of these, as far as they have room for it."""
-    kept = list(holds)
-    for place, one in enumerate(holds):
-        for stage in sorted({one.alive(role)[0] for role in one.placement} - {0}) if one.workload else ():
-            others = [other for other in kept if other.key != one.key]
-            kept[place] = _drawn_near(kept[place], stage, others, cluster, plan)
-    return tuple(kept)
+    one = settled[place]
+    stages = sorted({one.alive(role)[0] for role in one.placement} - {0}) if one.workload and one.bound else ()
+    others = [other for where, other in settled.items() if where != place] if stages else []
+    for stage in stages:
+        one = _drawn_near(one, stage, others, cluster, plan)
+    return one
 
 
 def _drawn_near(one: Hold, stage: int, others: Iterable[Hold], cluster: ClusterSnapshot, plan: Plan) -> Hold:
@@ -74,7 +88,8 @@ def _drawn_near(one: Hold, stage: int, others: Iterable[Hold], cluster: ClusterS
         for node in sorted(set(one.placement[role]) - near):
             placement[role][node] = min(one.placement[role][node], begin[role] - placement[role].total())
     drawn = replace(one, placement={role: dict(+nodes) for role, nodes in placement.items() if +nodes})
-    return drawn if drawn.sizes == one.sizes and _pods_on(near, drawn) > _pods_on(near, one) else one
+    better = drawn.sizes == one.sizes and _pods_on(near, drawn) > _pods_on(near, one)
+    return drawn if better and not _Ground(cluster).turns_down(drawn) else one
 
 
 def _nodes(pods: Mapping[str, Mapping[str, int]], roles: Iterable[str]) -> frozenset[str]:
@@ -85,39 +100,68 @@ def _pods_on(nodes: frozenset[str], one: Hold) -> int:
     return sum(pods for there in one.placement.values() for node, pods in there.items() if node in nodes)
 
 
-def _is_short(holds: Iterable[Hold], cluster: ClusterSnapshot, rows: Rows) -> bool:
-    """May there be a hold that has not all of its room? A quick look at all of them together."""
-    taken: Counter[tuple[str, str]] = Counter()
+def _without_room(holds: Sequence[Hold], cluster: ClusterSnapshot) -> list[int]:
+    """Which holds have not all of their room, with all others that have it charged?"""
+    there, lost = cluster, []
+    if not _may_be_short(holds, cluster):
+        return []
+    for place, one in enumerate(holds):
+        if one.workload is None or (not one.bereft and _bears(there, one)):
+            there = charged(there, one)
+        else:
+            lost.append(place)
+    return lost
+
+
+def _may_be_short(holds: Iterable[Hold], cluster: ClusterSnapshot) -> bool:
+    """A quick look at all of them together."""
+    ground, taken = _Ground(cluster), Counter[tuple[str, str]]()
     for one in holds:
-        if one.bereft or not all(_stands(cluster, node, one, rows) for node in one.nodes):
+        if one.bereft or ground.turns_down(one):
             return True
         for role, nodes in one.placement.items():
             for name, amount in one.shapes[role].requests.items():
                 for node, pods in nodes.items():
                     taken[name, node] += amount * pods
     free = {name: cluster.nodes.free(name) for name in {name for name, _ in taken}}
-    return any(amount > free[name][rows[node]] for (name, node), amount in taken.items() if amount)
+    return any(amount > free[name][ground.rows[node]] for (name, node), amount in taken.items() if amount)
 
 
-def _bears(cluster: ClusterSnapshot, one: Hold, rows: Rows) -> bool:
+def _bears(cluster: ClusterSnapshot, one: Hold) -> bool:
     """Is there room for a hold, where it is?"""
+    ground = _Ground(cluster)
+    if ground.turns_down(one):
+        return False
     after = charged(cluster, one).nodes
     asked = {name for role in one.placement for name, amount in one.shapes[role].requests.items() if amount}
     free = {name: after.free(name) for name in asked}
-    return all(
-        _stands(cluster, node, one, rows) and all(column[rows[node]] >= 0 for column in free.values())
-        for node in one.nodes
-    )
+    return all(column[ground.rows[node]] >= 0 for column in free.values() for node in one.nodes)
 
 
-def _stands(cluster: ClusterSnapshot, node: str, one: Hold, rows: Rows) -> bool:
-    """Is the node there, and open to the pods that are expected on it?"""
-    if node not in rows:
-        return False
-    state, bears = cluster.nodes.states.of(rows[node]), cluster.nodes.taints.of(rows[node])
-    pods = (one.shapes[role] for role, nodes in one.placement.items() if node in nodes)
-    open_ = state.ready and not state.unschedulable and not state.deleting
-    return open_ and not any(untolerated(pod, bears) for pod in pods)
+class _Ground:
+    """A cluster as the rules for nodes see it.
+
+    Places for nominated pods say nothing, as a hold's own pods may have them; most pods matter only to those that keep
+    away from others, and there are many.
+    """
+
+    def __init__(self, cluster: ClusterSnapshot) -> None:
+        self.rows = {name: row for row, name in enumerate(cluster.nodes.names)}
+        self._whole = replace(cluster, nominated=())
+        self._wary = replace(self._whole, pods=tuple(pods for pods in cluster.pods if pods.anti_affinity))
+
+    def turns_down(self, one: Hold) -> bool:
+        """Is a node gone, or surely closed to the pods that are expected on it, by any rule that has placed them?"""
+        if not all(node in self.rows for node in one.nodes):
+            return True
+        places = ((one.shapes[role], [self.rows[node] for node in nodes]) for role, nodes in one.placement.items())
+        return any(
+            not rejection.doubt and rejection.nodes[rows].any()
+            for pod, rows in places
+            for name, examine in fit.FILTERS.items()
+            if name != CAPACITY
+            for rejection in examine(pod, self._whole if pod.anti_affinity else self._wary)
+        )
 
 
 def _moved(one: Hold, cluster: ClusterSnapshot, plan: Plan) -> Hold:

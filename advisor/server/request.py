@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.definitions import plain
 from advisor.errors import Faults, InputError, at
-from advisor.server.reservations import Key
+from advisor.server.holds import Key
 
 API = "admission.k8s.io/v1"
 FINALIZERS = {"orphan": True, "foregroundDeletion": False}

@@ -13,6 +13,8 @@ from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError
 from advisor.server import wording
 from advisor.server.config import Strictness
+from advisor.server.leaving import Leaving
+from advisor.server.likeness import Likeness
 from advisor.server.request import API, DELETE, Request
 from advisor.server.store import STALE
 from advisor.server.wanted import NOTHING_HELD, Clusters, Held, Wanted, wanted
@@ -29,16 +31,22 @@ DECISIONS = (FITTING, NOWHERE, REFUSED, WAVED, FREED, FAULTY, UNDECIDED, BROKEN)
 class Advice:
     """The answer to a question, and the trial on the cluster that was chosen.
 
-    tie  why only some clusters were asked: what it joins is there (RUNS), or to come there (EXPECTED); "": all were
+    tie      why only some clusters were asked: what it joins is there (RUNS), or to come there (EXPECTED); "": all were
+    lives    of an object that is created: clusters where it seems to exist already
+    leaving  its pods on the chosen cluster that go, and are seen as if they were to stay
+    looks    how to know its pods there
     """
 
     answer: Answer
     chosen: Trial | None
     tie: str = ""
+    lives: frozenset[str] = frozenset()
+    leaving: Leaving = field(default_factory=dict)
+    looks: Likeness | None = None
 
 
-Ask = Callable[[Workload, bool], Advice]
-"""Where do these pods find room? True: they join an object that is there already."""
+Ask = Callable[[Workload, Wanted], Advice]
+"""Where do these pods find room, of all that is wanted?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,6 @@ class Decision:
     growth  role → pods that the object gets more than before, or fewer
     ended   room need not be held for it any more
     replaced  roles whose pods are to be others than before
-    size        pods that it will have, as far as that is known
     """
 
     word: str
@@ -62,7 +69,6 @@ class Decision:
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
     replaced: frozenset[str] = frozenset()
-    size: int = 0
 
 
 def review(
@@ -84,7 +90,7 @@ def review(
         return unjudged(FAULTY, wording.faulty(error.faults), enforced)
     if asked.workload is None:
         return _noted(Decision(WAVED), asked)
-    decision = _decided(ask(asked.workload, asked.additional), asked, enforced)
+    decision = _decided(ask(asked.workload, asked), asked, enforced)
     if not decision.allowed:
         return decision
     holds = not (asked.unsure or asked.later)
@@ -92,13 +98,7 @@ def review(
 
 
 def _noted(decision: Decision, asked: Wanted) -> Decision:
-    return replace(
-        decision,
-        growth=asked.growth,
-        ended=asked.ended,
-        replaced=asked.replaced,
-        size=asked.size,
-    )
+    return replace(decision, growth=asked.growth, ended=asked.ended, replaced=asked.replaced)
 
 
 def unjudged(word: str, lines: tuple[str, ...], enforced: Strictness | None) -> Decision:

@@ -37,7 +37,7 @@ class Wanted:
     growth      role → pods more than before, or fewer (less than zero)
     ended       nothing that room is held for is to come any more
     replaced    roles whose pods are to be others than before
-    size        pods that it will have, as far as that is known
+    old         what it was before, where some of its pods are taken to be there and others join them
     """
 
     workload: Workload | None = None
@@ -47,7 +47,7 @@ class Wanted:
     growth: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
     replaced: frozenset[str] = frozenset()
-    size: int = 0
+    old: Workload | None = None
 
 
 NOTHING = Wanted()
@@ -80,7 +80,7 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
     """
     if request.subresource or request.operation == CONNECT:
         return NOTHING
-    same = says_the_same(request) and not _is_let_go(request, catalog)
+    same = tells_nothing(request, catalog)
     if request.operation == UPDATE and (held.due or not same) and _is_over(request.object, catalog):
         return Wanted(ended=True)
     if same or _is_child(request, catalog):
@@ -92,13 +92,11 @@ def wanted(request: Request, catalog: Catalog, held: Held = NOTHING_HELD, cluste
         raise InputError.of(new.faults)
     if request.operation == CREATE:
         return Wanted(new if coming.has_pods(new) else None, later=new.waits)
-    old = _before(request, catalog, clusters)
+    old = before(request, catalog, clusters)
     asked = _changed(old, new, held)
     if old is None:
         return asked
-    replaced = coming.replaced(old.on(held.cluster), new.on(held.cluster))
-    size = sum(role.replicas for role in new.on(held.cluster).roles)
-    return replace(asked, replaced=replaced, size=size)
+    return replace(asked, replaced=coming.replaced(old.on(held.cluster), new.on(held.cluster)))
 
 
 def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
@@ -116,7 +114,7 @@ def _changed(old: Workload | None, new: Workload, held: Held) -> Wanted:
     if not (coming.runs(old, held.due) and held.is_seen(old)):
         return Wanted(new if held.due and not held.begun else _there(new), growth=growth)
     joining = coming.joining(old, _there(new), held.due)
-    return Wanted(joining.workload, additional=True, unsure=joining.unsure, growth=growth)
+    return Wanted(joining.workload, additional=True, unsure=joining.unsure, growth=growth, old=old)
 
 
 def _there(workload: Workload) -> Workload:
@@ -133,7 +131,12 @@ def _is_let_go(request: Request, catalog: Catalog) -> bool:
     old, new = (one.get("metadata") if one else None for one in (request.old, request.object))
     if not (isinstance(old, dict) and isinstance(new, dict)) or old.get("annotations") == new.get("annotations"):
         return False
-    return _holds(live.is_kept_away, request.old, catalog) != _holds(live.is_kept_away, request.object, catalog)
+    return is_kept_away(request.old, catalog) != is_kept_away(request.object, catalog)
+
+
+def is_kept_away(found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
+    """Does something in it keep its pods away? What cannot be told does not."""
+    return _holds(live.is_kept_away, found, catalog)
 
 
 def _holds(test: Callable[[Document, Catalog], bool], found: Mapping[str, Any] | None, catalog: Catalog) -> bool:
@@ -147,6 +150,11 @@ def _holds(test: Callable[[Document, Catalog], bool], found: Mapping[str, Any] |
 
 def _document(found: Mapping[str, Any] | None) -> Document:
     return Document(found, Source("object", ""), 0, Where("object"))
+
+
+def tells_nothing(request: Request, catalog: Catalog) -> bool:
+    """Is it an update of what is written on an object and about it, that brings no pods and keeps none away?"""
+    return says_the_same(request) and not _is_let_go(request, catalog)
 
 
 def says_the_same(request: Request) -> bool:
@@ -219,7 +227,7 @@ def _without(template: PodTemplate, uid: object) -> PodTemplate:
     return replace(template, labels=tuple((key, value) for key, value in template.labels if value != uid))
 
 
-def _before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
+def before(request: Request, catalog: Catalog, clusters: Clusters) -> Workload | None:
     """What was placed until now; None where that cannot be told."""
     try:
         old = _workload(request.old, request, catalog, clusters) if request.old else None

@@ -68,7 +68,7 @@ RIGHT = [
     {"tolerations": [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}]},
 ]
 WRONG = [
-    ({"limits": {GPU: 1.5}}, f'spec.containers[0].resources.limits["{GPU}"]', "must be a whole number"),
+    ({"limits": {GPU: "1.5"}}, f'spec.containers[0].resources.limits["{GPU}"]', "must be a whole number"),
     (
         {"limits": {GPU: 2}, "requests": {GPU: 1}},
         f'spec.containers[0].resources.requests["{GPU}"]',

@@ -225,4 +225,4 @@ def test_a_word_that_no_pod_has_is_warned_of_where_the_object_is_taken() -> None
     manifest, _ = example("ray-io-raycluster-v1", spec__headGroupSpec__template__spec__restartPolicy="Sometimes")
     (said,) = [note for note in read(manifest).notes if note.rule == "refused-pods"]
     assert said.path == "spec.headGroupSpec.template.spec.restartPolicy"
-    assert said.text.startswith("must be one of Always, OnFailure, Never: the API server refuses such pods")
+    assert said.text.startswith("must be one of Always, Never, OnFailure: the API server refuses such pods")

@@ -88,7 +88,7 @@ def test_who_looks_after_a_pod(owners: list[Object], owner: str) -> None:
     (bound,) = snapshot(node(), pod("p", change, cpu="1")).pods
     assert bound.owner == owner
     (waits,) = snapshot(node(), pod("p", change, on=None, cpu="1")).unbound
-    assert waits.owner == (owner or "DaemonSet.apps/a")
+    assert (waits.owner, waits.requests) == (owner or "DaemonSet.apps/a", {"cpu": 1000})
 
 
 def test_a_pinned_pod_of_a_daemon_set_stands_before_it_lands() -> None:

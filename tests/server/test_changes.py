@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tests.server.asking import change, creation, deployment, job, office, removal, suspended
-from tests.server.test_promises import fleet, room_left, scaled, served
+from tests.server.asking import Object, change, creation, deployment, job, office, removal, suspended
+from tests.server.test_promises import MAKE, fleet, room_left, run_by, running, scaled, served
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,82 @@ def test_a_suspension_that_was_not_stored_leaves_its_room() -> None:
     assert here.held == 0
     larger = job("a", pods=3)
     assert (here.review(change(running, larger)).word, here.held) == ("fits", 3)
+
+
+def written(obj: Object, **metadata: Any) -> Object:
+    found = deepcopy(obj)
+    found["metadata"].update(metadata)
+    return found
+
+
+# -- what runs as a whole, so that nothing is held for it --------------------------------------------------------------
+
+
+def test_pods_that_were_to_go_and_stay_leave_no_room() -> None:
+    here = office(fleet(4, *served(0, 1, 2, 3)))
+    assert scaled(here, 4, 2) == "waved-through"
+    assert scaled(here, 4, 5) == "refused"
+
+
+@pytest.mark.parametrize(("make", "labels"), MAKE, ids=["job", "deployment", "statefulset"])
+def test_an_object_that_is_not_deleted_leaves_no_room(make: Any, labels: dict[str, str]) -> None:
+    here = office(fleet(4, *running(labels, 0, 1, 2, 3)))
+    here.review(removal(make(4), options={"propagationPolicy": "Background"}))
+    assert here.review(change(make(4), make(8)), enforced=True).word == "refused"
+
+
+def test_a_job_that_is_not_suspended_leaves_no_room() -> None:
+    whole = job("a", 4)
+    here = office(fleet(4, *running(run_by("a"), 0, 1, 2, 3)))
+    here.review(change(whole, suspended(whole)))
+    assert here.review(change(whole, job("a", 8)), enforced=True).word == "refused"
+
+
+def test_a_dry_run_sees_that_it_was_not_stored_and_forgets_nothing() -> None:
+    here = office(fleet(4, *served(0, 1, 2, 3)))
+    scaled(here, 4, 2)
+    asked = change(deployment(pods=4), deployment(pods=5), dryRun=True)
+    assert here.review(asked, enforced=True).word == "refused"
+    assert scaled(here, 2, 4) == "fits"
+
+
+@pytest.mark.parametrize(("uid", "word"), [("1", "refused"), ("2", "fits")])
+def test_a_uid_says_which_object_is_there(uid: str, word: str) -> None:
+    """A creation in between fails where the first one is there still; the second one's pods are to come."""
+    here = office(fleet(4, *served(0, 1, 2, 3)))
+    here.review(removal(written(deployment(pods=4), uid="1")))
+    here.review(creation(deployment(pods=2)))
+    old, new = (written(deployment(pods=pods), uid=uid) for pods in (2, 4))
+    assert here.review(change(old, new), enforced=True).word == word
+
+
+def test_what_keeps_pods_away_may_be_written_on_it() -> None:
+    graph = {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "InferenceGraph",
+        "metadata": {"name": "g", "namespace": "team"},
+        "spec": {
+            "nodes": {"root": {"routerType": "Sequence", "steps": [{"serviceName": "a"}]}},
+            "minReplicas": 2,
+            "maxReplicas": 2,
+            "resources": {"limits": {"nvidia.com/gpu": 8}},
+        },
+    }
+    larger = deepcopy(graph)
+    larger["spec"] |= {"minReplicas": 3, "maxReplicas": 3}  # type: ignore[operator]
+    pods = running({"serving.kserve.io/inferencegraph": "g", "app": "g", "pod-template-hash": "7d9c4"}, 0, 1)
+    here = office(fleet(2, *pods))
+    here.review(change(graph, written(graph, annotations={"serving.kserve.io/stop": "true"})))
+    assert here.review(change(graph, larger), enforced=True).word == "refused"
+
+
+# -- what is only written on an object --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nodes", [4, 8])
+def test_what_is_written_on_it_in_between_tells_nothing(nodes: int) -> None:
+    here = office(fleet(nodes, *served(0, 1)))
+    scaled(here, 2, 4)
+    labelled = {pods: written(deployment(pods=pods), labels={"x": "y"}) for pods in (2, 4)}
+    here.review(change(deployment(pods=2), labelled[2]))
+    assert (here.review(change(labelled[2], labelled[4]), enforced=True).word, here.held) == ("fits", 2)

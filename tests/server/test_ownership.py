@@ -26,7 +26,7 @@ from tests.server.asking import (
     statefulset,
     suspended,
 )
-from tests.server.test_promises import OF_A_SET, fleet, room_left, run_by, running, served
+from tests.server.test_promises import IN_A_SET, OF_A_SET, fleet, jobset, room_left, run_by, running, served
 
 
 def pod(gpu: int) -> Object:
@@ -250,6 +250,62 @@ def test_what_is_left_of_a_ray_job_is_not_the_new_one() -> None:
     here.review(removal(ray_job("llm"), **ORPHAN))
     assert here.review(creation(ray_job("llm")), enforced=True).word == "fits"
     assert held(here, "llm") == {"head": 1, "w": 2, "submitter": 1}
+
+
+@pytest.mark.parametrize(("seconds", "word"), [(1, "fits-nowhere"), (10, "refused")])
+def test_what_was_left_is_forgotten_once_a_read_shows_nothing_of_it(seconds: float, word: str) -> None:
+    here = office(fleet(2, *running(IN_A_SET, 0)))
+    here.review(removal(jobset(1), **ORPHAN))
+    here.read(fleet(2), after=seconds)
+    assert here.review(creation(jobset(9)), enforced=True).word == word
+
+
+def test_what_was_left_is_remembered_as_long_as_some_cluster_may_have_it() -> None:
+    here = office(fleet(2, *running(IN_A_SET, 0)), fleet(2, name="west"))
+    here.review(removal(jobset(1), **ORPHAN))
+    here.read(fleet(2))
+    assert here.review(creation(jobset(9)), enforced=True).word == "fits-nowhere"
+    here.read(fleet(2, *running(IN_A_SET, 0), name="west"))
+    assert here.review(creation(jobset(9)), enforced=True).word == "fits-nowhere"
+    here.read(fleet(2, name="west"))
+    assert here.review(creation(jobset(9)), enforced=True).word == "refused"
+
+
+def test_what_was_left_is_forgotten_once_the_new_pods_have_come() -> None:
+    """A creation after that fails, and holds nothing."""
+    old, new = (running({**run_by("train"), "batch.kubernetes.io/controller-uid": uid}, 0, 1) for uid in "56")
+    here = office(fleet(6, *old))
+    here.review(removal(job("train", 2)))
+    here.review(creation(job("train", 2)))
+    assert here.held == 2
+    here.read(fleet(6, *orphaned(old, "train"), *new))
+    assert here.held == 0
+    here.review(creation(job("train", 2)))
+    assert here.held == 0
+
+
+# -- what exists already ----------------------------------------------------------------------------------------------
+
+
+def test_what_exists_is_never_refused_and_holds_nothing_more() -> None:
+    """The API server says that it does."""
+    full = office(fleet(4, *served(0, 1, 2, 3)))
+    for pods in (4, 9):
+        asked = full.review(creation(deployment(pods=pods)), enforced=True)
+        assert (asked.word, asked.allowed) == ("fits-nowhere", True)
+    free = office(fleet(8, *served(0, 1)))
+    assert (free.review(creation(deployment(pods=4)), enforced=True).word, free.held) == ("fits", 0)
+
+
+def test_what_is_known_to_be_deleted_may_be_refused() -> None:
+    here = office(fleet(4, *served(0, 1, 2, 3)))
+    here.review(removal(deployment(pods=4)))
+    assert here.review(creation(deployment(pods=5)), enforced=True).word == "refused"
+
+
+def test_pods_that_nothing_looks_after_are_no_sign_of_an_object() -> None:
+    here = office(fleet(2, *orphaned(running(run_by("train"), 0, 1), "train")))
+    assert here.review(creation(job("train", 2)), enforced=True).word == "refused"
 
 
 # -- kinds of which nobody says who looks after the pods --------------------------------------------------------------

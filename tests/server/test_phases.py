@@ -97,7 +97,7 @@ def test_stages_charge_a_quota_in_turn(created: int, limit: int, fits: int) -> N
     """Whether the first one is bound or only exists: the quota counts it."""
 
     def limited(used: int, *pods: Bound, unbound: int = 0) -> ClusterSnapshot:
-        waiting = [Unbound(TEAM, (), unbound, owner_of(of("init")))] if unbound else []
+        waiting = [Unbound(TEAM, tuple(sorted(of("init").items())), unbound, owner_of(of("init")))] if unbound else []
         return fleet(6, *pods, quotas=[quota(hard={GPUS: limit}, used={GPUS: used})], unbound=waiting)
 
     here = office(limited(0))

@@ -362,9 +362,9 @@ def test_a_quota_is_charged_once_from_promise_to_pod(there: list[int], created: 
     assert room_left(here, 2)
 
 
-def test_pods_without_a_node_that_were_there_before_are_somebody_elses() -> None:
+def test_pods_without_a_node_that_were_there_before_are_no_new_ones() -> None:
     here = office(limited(2, created=2))
-    here.review(creation(job("a", 2)))
+    assert here.review(change(job("a", 2), job("a", 4))).word == "fits"
     here.read(limited(2, created=2, objects=1))
     assert room_left(here, 0)
     here.read(limited(3, created=3, objects=1))

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from advisor.cluster import ClusterSnapshot
 from advisor.diagnosis import Charge
 from advisor.server.appeared import Appeared
+from advisor.server.holds import Hold, Key, charged, hold
 from advisor.server.likeness import Likeness, Look
-from advisor.server.reservations import Hold, Key, Reservations, charged, hold
+from advisor.server.reservations import Reservations
 from tests.builders import GPU, NOON, TEAM, bound, cluster, nodes, placement, quota, shape
 
 LATER = NOON + timedelta(minutes=5)

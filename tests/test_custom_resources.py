@@ -1,0 +1,109 @@
+"""What profiles say of fields and quantities, held against the CustomResourceDefinitions of their kinds.
+
+A kind takes a fraction without quotes where its schema has no `x-kubernetes-int-or-string`, and its own fields are
+those that the schema has among the fields of pods. Looked at in every place of every example with parts of pods.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from advisor import files
+from advisor.definitions import layers, openapi, pieces, profile_schema, reading
+from advisor.definitions.catalog import Catalog
+from advisor.definitions.engine import prepare
+from advisor.errors import Path
+from tests import corpus
+from tests.test_catalog import FILES
+
+Schema = Mapping[str, Any]
+PRESERVES = "x-kubernetes-preserve-unknown-fields"
+OLDER = {"workloadRef", "aix", "alibi"}
+"""A field of pods of Kubernetes 1.35, and explainers that KServe had once."""
+
+
+@cache
+def schemas() -> Mapping[tuple[str, str, str], Schema]:
+    found = {}
+    for path in sorted((corpus.FOLDER / "crds").glob("*.yaml")):
+        for document in files.documents(files.read(str(path))):
+            if document.data.get("kind") == "CustomResourceDefinition":
+                spec = document.data["spec"]
+                for version in spec["versions"]:
+                    key = (spec["group"], spec["names"]["kind"], version["name"])
+                    found[key] = version.get("schema", {}).get("openAPIV3Schema", {})
+    return found
+
+
+def places(path: FilePath) -> Iterator[tuple[Path, str]]:
+    """Where examples of a kind have parts of pods, and which."""
+    document = layers.builtin(path).entries[0].profile_document
+    assert document
+    for example in profile_schema.parse(document).spec.examples:
+        manifest = json.loads(json.dumps(example.manifest))
+        found = Catalog().find(manifest["apiVersion"], manifest["kind"])
+        assert found
+        own = reading.profile_of(found)
+        assert own
+        context = reading._context(own, prepare(manifest), "default", found)
+        for where, (piece, _, _) in reading._pieces(context.document, found, context):
+            yield where, piece
+
+
+def below(schema: Schema, path: Path) -> Schema | None:
+    for step in path:
+        inside = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+        schema = inside or schema.get("additionalProperties") or {}
+    return schema or None
+
+
+def walk(schema: Schema, form: str, path: Path) -> Iterator[tuple[Path, str]]:
+    """Fields that pods do not have, and quantities: `own`, `quoted` and `free`, each with its path."""
+    for mark, inside in (("[]", "items"), ("{}", "additionalProperties")):
+        if form.startswith(mark):
+            schema, form = schema.get(inside) or {}, form.removeprefix(mark)
+    if form == "quantity" and schema:
+        yield path, "quoted" if schema.get("x-kubernetes-int-or-string") else "free"
+    known = types().get(form, {})
+    for field, member in (schema.get("properties") or {}).items() if known else ():
+        if field in known:
+            yield from walk(member, known[field].removeprefix("!"), (*path, field))
+        else:
+            yield (*path, field), "own"
+
+
+@cache
+def types() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = corpus.data(openapi.FILE)["types"]
+    return found
+
+
+@corpus.needed
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.stem))
+def test_the_profile_says_what_the_schema_says(path: FilePath) -> None:
+    document = layers.builtin(path).entries[0].profile_document
+    assert document
+    spec = profile_schema.parse(document).spec
+    quoted = [tuple(text[1:].split(".")) for text in spec.quoted]
+    own, seen = set(), False
+    for version in spec.for_.versions:
+        schema = schemas().get((spec.for_.group, spec.for_.kind, version), {})
+        for where, piece in places(path):
+            part = below(schema, where) or {}
+            for found, what in walk(part, pieces.TYPES[piece], where):
+                if what == "own":
+                    own.add(str(found[-1]))
+                else:
+                    said = any(found[: len(one)] == one for one in quoted)
+                    assert said == (what == "quoted"), found
+                    seen = seen or said
+    assert own - OLDER <= set(spec.knows)
+    assert seen == bool(quoted)
+    if schema:
+        assert set(spec.knows) <= own | OLDER or PRESERVES in json.dumps(schema)
