@@ -18,6 +18,8 @@ MOST_MODE = 0o777
 MODE = f"must be {MOST_MODE} at most: modes are octal in YAML only with a 0 before them, as 0644"
 SOONEST, LATEST = 10 * 60, 2**32
 """Seconds after which a token may expire."""
+NAMED = {"configMap": "name", "secret": "secretName", "image": "reference"}
+"""Volumes with a name that must be there, though the description of the types does not say so."""
 OF_A_CLAIM = ("persistentVolumeClaim", "ephemeral")
 
 
@@ -31,6 +33,9 @@ def found(spec: Data) -> Wrong:
 
 
 def _volume(volume: Data) -> Wrong:
+    for source, field in NAMED.items():
+        if volume.get(source) is not None and not lenient.mapping(volume, source).get(field):
+            yield Malformed((source, field), "is required")
     for source in ("configMap", "secret", "downwardAPI", "projected"):
         one = lenient.mapping(volume, source)
         yield from under((source,), _mode(one, "defaultMode"))
@@ -62,6 +67,9 @@ def _files(one: Data) -> Wrong:
 
 
 def _projected(one: Data) -> Wrong:
+    for source in ("configMap", "secret"):
+        if one.get(source) is not None and not lenient.mapping(one, source).get("name"):
+            yield Malformed((source, "name"), "is required")
     for source in ("configMap", "secret", "downwardAPI"):
         yield from under((source,), _files(lenient.mapping(one, source)))
     token = lenient.mapping(one, "serviceAccountToken")

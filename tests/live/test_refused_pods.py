@@ -248,6 +248,13 @@ PAIRS: list[tuple[Object, Object, str]] = [
         volume(secret={"secretName": "a", "items": [{"key": "k", "path": "a/../b"}]}),
         "volumes[0].secret.items[0].path",
     ),
+    (volume(secret={"secretName": "a"}), volume(secret={"name": "a"}), "volumes[0].secret.secretName"),
+    (volume(image={"reference": "a"}), volume(image={}), "volumes[0].image.reference"),
+    (
+        volume(projected={"sources": [{"configMap": {"name": "a"}}]}),
+        volume(projected={"sources": [{"configMap": {}}]}),
+        "volumes[0].projected.sources[0].configMap.name",
+    ),
     (volume(hostPath={"path": "/x"}), volume(hostPath={"path": "/x/../y"}), "volumes[0].hostPath.path"),
     (volume(nfs={"server": "s", "path": "/x"}), volume(nfs={"server": "s", "path": "x"}), "volumes[0].nfs.path"),
     (
