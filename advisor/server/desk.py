@@ -126,23 +126,23 @@ class Desk:
         self._pages: dict[str, _Page] = {}
 
     def look(self) -> datetime:
-        """Takes in what has changed: holds whose time is up, and pods that have appeared. Returns the time.
+        """Takes in what has changed: pods that have appeared, and then holds whose time is up. Returns the time.
 
-        What is decided next looks at these snapshots, and at none that comes in meanwhile.
+        What is decided next looks at these snapshots, and at none that comes in meanwhile. Pods may have come long
+        before anybody asked.
         """
         now = self._clock()
-        left = self.reservations.at(now)
-        kept = {one.key for one in left.holds}
-        self._lapsed |= {one.key: (now, one.pods) for one in self.reservations.holds if one.key not in kept}
         found = self._snapshots.latest()
-        before, news = left, False
+        before, left, news = self.reservations, self.reservations, False
         for latest in found:
             if latest.good and self._seen.get(latest.name) is not latest.good:
                 news = True
                 self._seen[latest.name] = latest.good
                 left = self._taken_in(latest.good, left, now)
         self._latest = tuple(map(self._newest, found))
-        self.reservations = left
+        self.reservations = left.at(now)
+        kept = {one.key for one in self.reservations.holds}
+        self._lapsed |= {one.key: (now, one.pods) for one in left.holds if one.key not in kept}
         young = now - timedelta(seconds=self._rules.expiry)
         self._heard.forget(before, left, young, lambda one: news and self._has_gone(one))
         self._lapsed = {key: one for key, one in self._lapsed.items() if one[0] > young}

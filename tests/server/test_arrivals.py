@@ -166,6 +166,16 @@ def test_a_later_stage_keeps_its_room_while_an_earlier_one_runs() -> None:
     assert here.held == 0
 
 
+def test_pods_count_that_came_while_nobody_asked() -> None:
+    here, own = office(fleet(6), expiry=60), run_by("train")
+    here.review(creation(staged(1, 4)))
+    here.read(fleet(6, *init_on(0)), after=400)
+    assert here.held == 4
+    here.review(creation(job("train", 2)))
+    here.read(fleet(6, *init_on(0), *running(own, 5)), after=400)
+    assert here.held == 5
+
+
 @pytest.mark.parametrize("bound_already", [True, False])
 def test_pods_of_a_later_stage_prove_that_the_earlier_ones_have_ended(bound_already: bool) -> None:
     here, labels = office(fleet(4)), of("work")
