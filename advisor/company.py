@@ -100,8 +100,14 @@ def _sole(parts: Sequence[Workload]) -> GangObject | None:
 
 
 def _with_minimums(parts: Sequence[Workload], roles: Sequence[Role]) -> list[Role]:
-    """Fewer pods than there are will do only where one object says how many: of several nobody adds up the words."""
-    return list(roles) if _sole(parts) else [replace(role, minimum=role.replicas) for role in roles]
+    """Fewer pods than there are will do where one object says how many, of several nobody adds up the words; and where
+    none says so, of objects that start with any of their pods. A pod that is alone in its object may be left out.
+    """
+    if _sole(parts):
+        return [replace(role, minimum=role.floor) if role.replicas == 1 else role for role in roles]
+    free = not any(gang.minimum is not None for part in parts for gang in part.gangs)
+    loose = [free and not (part.groups or part.min_available or part.order) for part in parts for _ in part.roles]
+    return [role if one else replace(role, minimum=role.replicas) for role, one in zip(roles, loose, strict=True)]
 
 
 def _least(parts: Sequence[Workload]) -> int | None:
@@ -180,12 +186,14 @@ class Shortage:
     """A gang object that waits for more pods than come at once: it `needs` some, of its `total` come `first` so many.
 
     gangs  what each workload says of it
+    later  pods of objects that are suspended or on a schedule: they come at a time of their own
     """
 
     gangs: tuple[GangObject, ...]
     needs: int
     first: int
     total: int
+    later: int = 0
 
     @property
     def title(self) -> str:
@@ -196,22 +204,94 @@ class Shortage:
         pods = f"waits for {self.needs} pods"
         if self.needs > self.total:
             return f"{pods}, and {self.total} of what is asked for name it"
+        if self.later:
+            return f"{pods}, and {self.later} of its {self.total} come later, when they are resumed or on a schedule"
         return f"{pods}, and only {self.first} of its {self.total} come before others of them run: lower its minimum"
 
 
-def shortages(workloads: Sequence[Workload]) -> Iterator[Shortage]:
-    """Gang objects of which these workloads have too few pods, or too few that are made before others must run."""
-    pods: dict[object, list[tuple[GangObject, int, int]]] = {}
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one workload has of a gang object: the roles whose pods name it, and how many of each are made at first.
+
+    place  of the workload among those asked about
+    waits  they come later, when the workload is resumed or at the times of a schedule
+    """
+
+    gang: GangObject
+    place: int
+    roles: tuple[Role, ...]
+    first: Mapping[str, int]
+    waits: bool = False
+
+    @property
+    def at_first(self) -> int:
+        return sum(self.first.values())
+
+    @property
+    def pods(self) -> int:
+        return sum(role.replicas for role in self.roles)
+
+
+def shares(workloads: Sequence[Workload]) -> list[list[Share]]:
+    """For each gang object what each of the workloads has of it."""
+    found: dict[object, list[Share]] = {}
     for place, workload in enumerate(workloads):
         by_name = {role.name: role for role in workload.roles if role.replicas}
         for gang in workload.gangs:
-            roles = [by_name[name] for name in gang.roles if name in by_name]
-            first = sum(_at_first(role, roles, by_name) for role in roles)
-            pods.setdefault(gang.key or place, []).append((gang, first, sum(role.replicas for role in roles)))
-    for each in pods.values():
-        gangs, first, total = tuple(one[0] for one in each), sum(one[1] for one in each), sum(one[2] for one in each)
-        if gangs[0].minimum is not None and gangs[0].minimum > first:
-            yield Shortage(gangs, gangs[0].minimum, first, total)
+            roles = tuple(by_name[name] for name in gang.roles if name in by_name)
+            first = {role.name: _at_first(role, roles, by_name) for role in roles}
+            found.setdefault(gang.key or place, []).append(Share(gang, place, roles, first, workload.waits))
+    return list(found.values())
+
+
+def _at_once(each: Sequence[Share]) -> list[Share]:
+    """Those whose pods come together: of objects that are held back each comes at its own time."""
+    now = [share for share in each if not share.waits]
+    return now or [max(each, key=lambda share: share.at_first)]
+
+
+def shortages(workloads: Sequence[Workload]) -> Iterator[Shortage]:
+    """Gang objects of which these workloads have too few pods, or too few that come before others must run."""
+    for each in shares(workloads):
+        needs, now = each[0].gang.minimum, _at_once(each)
+        first = sum(share.at_first for share in now)
+        if needs is not None and needs > first:
+            total = sum(share.pods for share in each)
+            later = total - sum(share.pods for share in now)
+            yield Shortage(tuple(share.gang for share in each), needs, first, total, later)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A gang begins with `least` pods that are made at first: any of the roles `whole`, one of each of the `single`."""
+
+    least: int
+    whole: tuple[str, ...]
+    single: tuple[str, ...]
+
+
+def starts(workload: Workload) -> Iterator[Start]:
+    """What a smaller size must keep, so that no gang object waits for pods which come only when others of it run.
+
+    Those that have too few pods as it is are left out: of them nobody knows which others there are.
+    """
+    names = role_names(workload)
+    for each in shares(workload.objects):
+        least, now = each[0].gang.minimum, _at_once(each)
+        if least and sum(share.at_first for share in now) >= least:
+            made = [
+                (names[share.place][role.name], role) for share in now for role in share.roles if share.first[role.name]
+            ]
+            yield Start(
+                least,
+                tuple(name for name, role in made if not role.one_by_one),
+                tuple(name for name, role in made if role.one_by_one),
+            )
+
+
+def role_names(workload: Workload) -> list[dict[str, str]]:
+    """For each of its objects: the object's roles → what the workload calls them."""
+    return titles(workload.parts) if workload.parts else [{role.name: role.name for role in workload.roles}]
 
 
 def _at_first(role: Role, gang: Sequence[Role], by_name: Mapping[str, Role]) -> int:

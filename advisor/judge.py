@@ -9,6 +9,7 @@ import numpy as np
 from advisor import explain, model
 from advisor.cluster import Mask
 from advisor.diagnosis import EMPTIED, HOPEFUL, World
+from advisor.problem import Outcome
 from advisor.trial import Trial
 from advisor.verdict import ANY_ORDER, FITS, FULL, NEVER, REDUCED, UNKNOWN, Change, Placement, Reason, Verdict
 
@@ -69,12 +70,21 @@ def _not_now(trial: Trial, verdict: Verdict) -> Verdict:
     reasons = explain.reasons(trial.case())
     smaller = model.reduced(trial.problem, trial.search) if _elastic(trial) else None
     if smaller and smaller.complete:
-        kind = UNKNOWN if verdict.doubts else REDUCED
-        placement = None if verdict.doubts else trial.placement(smaller)
-        return replace(verdict, verdict=kind, placement=placement, largest=trial.sizes(smaller), reasons=reasons)
+        return _smaller(trial, replace(verdict, largest=trial.sizes(smaller), reasons=reasons), smaller)
     kind = FULL if _would_fit_emptied(trial) else NEVER
     changes = _changes(trial, verdict)
     return replace(verdict, verdict=kind, largest=_largest(trial), reasons=reasons, changes=changes)
+
+
+def _smaller(trial: Trial, verdict: Verdict, found: Outcome) -> Verdict:
+    """At a smaller size it starts, unless nobody knows how many pods a gang object waits for."""
+    unseen = (gang for one in trial.workload.objects for gang in one.gangs if not gang.given)
+    doubts = (*verdict.doubts, *dict.fromkeys(Reason("missing-reference", subject=gang.title) for gang in unseen))
+    if doubts:
+        return replace(verdict, verdict=UNKNOWN, doubts=doubts)
+    several = len(trial.diagnosis.roles) > 1 or sum(group.count for group in trial.workload.groups) > 1
+    notes = (*verdict.notes, Reason("order-decides")) if several else verdict.notes
+    return replace(verdict, verdict=REDUCED, placement=trial.placement(found), notes=notes)
 
 
 def _largest(trial: Trial) -> dict[str, int] | None:

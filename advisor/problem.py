@@ -62,6 +62,15 @@ class After:
     one_of: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A smaller size has `least` pods with which it begins: any of the roles `whole`, one of each of the `single`."""
+
+    least: int
+    whole: tuple[int, ...]
+    single: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Put wanted[r] pods of every role r into bins.
@@ -88,6 +97,7 @@ class Problem:
     groups: tuple[Group, ...] = ()
     blocks: tuple[int, ...] = ()
     waits: tuple[After, ...] = ()
+    begins: tuple[Begin, ...] = ()
 
     @property
     def roles(self) -> range:
@@ -110,7 +120,7 @@ class Problem:
         shapes = [array.shape for array in arrays]
         pairs = [sorted(rule.pairs) for rule in self.apart]
         rest = (self.wanted, self.stages, self.budgets, self.least, self.least_total)
-        sizes = (self.groups, self.blocks, self.waits)
+        sizes = (self.groups, self.blocks, self.waits, self.begins)
         digest = blake2b(repr((shapes, pairs, rest, sizes)).encode())
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)

@@ -56,6 +56,7 @@ CODES: Mapping[str, str] = {
     "missing-reference": "an object that the pods depend on was not found",
     "refused-there": "with the objects that the cluster has, the manifest is not valid there",
     "gang-too-small": "a gang object waits for more pods than can be there at once",
+    "gang-unlike": "the pods of a gang object differ in what its scheduler wants alike",
     "unsupported": "a field is in use that no rule here evaluates",
     "unreadable": "a fact that the answer needs could not be read",
     "solver-limit": "the search for a packing stopped at its limit",
@@ -83,6 +84,7 @@ NOTES: Mapping[str, str] = {
     "not-checked": "an object that the pods refer to was not looked up",
     "pod-security-level": "the namespace enforces a Pod Security level, and not all that it forbids was looked at",
     "mixed-architectures": "nodes of several architectures would do, which the image may not",
+    "order-decides": "all pods are made unless it is made smaller, and their order decides which of them get room",
     "host-network-without-ports": "pods on the host network that declare no ports may clash when they run",
 }
 """Remarks that do not change a verdict, by code."""

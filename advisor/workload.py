@@ -178,7 +178,8 @@ class Role:
     """Pods that are interchangeable: `replicas` of one template.
 
     `minimum` is how many of them a start needs at least (equal to `replicas` unless something that the controller or
-    scheduler honours says less), `maximum` how far an autoscaler may go (None: no bound known). Its pods come in
+    scheduler honours says less), `floor` what an autoscaler keeps of it whoever says less, `maximum` how far one may go
+    (None: no bound known). Its pods come in
     multiples of `step`; 0: by itself their number never changes. They run in `block`s, all of a block or none.
     `made_after`: roles whose pods must be scheduled, run or have ended before its own are even made; the role itself:
     they are made one by one. `owners` are forms of what looks after its pods (`naming.py`), as far
@@ -200,6 +201,7 @@ class Role:
     block: int = 1
     made_after: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
+    floor: int = 0
 
     @property
     def one_by_one(self) -> bool:
@@ -247,6 +249,8 @@ class GangObject:
     key      the same for all that name one object; empty: the controller makes one for this workload alone
     minimum  pods that it waits for; None: it waits for none, or nobody knows
     given    it is among the files, or the controller makes it
+    alike    its scheduler wants one priority of it and of its pods, and one preemption policy and scheduler name of
+             these; the API server admits its priority class, as it does those of pods
     """
 
     key: str
@@ -255,6 +259,14 @@ class GangObject:
     roles: tuple[str, ...]
     minimum: int | None = None
     given: bool = True
+    alike: bool = False
+    priority_class: str = ""
+    priority: int | None = None
+
+    @property
+    def demands(self) -> bool:
+        """Does it make its pods a gang, as far as is known?"""
+        return self.minimum is not None or not self.given
 
 
 @dataclass(frozen=True, slots=True)

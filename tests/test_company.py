@@ -10,12 +10,15 @@ import pytest
 from advisor import company
 from advisor.advise import advise
 from advisor.cluster import ClusterSnapshot
+from advisor.explain import tell
 from advisor.labels import MadeLabel
 from advisor.question import Policy
-from advisor.verdict import FITS, FULL, NEVER, REDUCED, UNKNOWN, Report
+from advisor.render import table
+from advisor.render.style import Style
+from advisor.verdict import FITS, FULL, NEVER, REDUCED, UNKNOWN, Report, Verdict
 from advisor.whatif.sizes import copies, sized
 from advisor.workload import GangObject, SharedClaim, Workload
-from tests.builders import GPU, against, bound, cluster, nodes, question, quota, role, workload
+from tests.builders import GPU, against, bound, cluster, nodes, priority_class, question, quota, role, workload
 
 
 def named(
@@ -41,7 +44,9 @@ class TestPlacing:
         assert chosen(advise(replace(asked, clusters=(here("p", 1), here("q", 2))))) == ["q", "q"]
 
     def test_each_has_its_own_pods_and_the_verdicts_of_all(self) -> None:
-        first, second = advise(question(named("a"), named("b", 2), here("p", 3), here("q", 2))).answers
+        first, second = advise(
+            question(named("a", least=3), named("b", 2, least=3), here("p", 3), here("q", 2))
+        ).answers
         for answer, pods in ((first, 1), (second, 2)):
             assert answer.choice and answer.choice.placement
             assert answer.choice.placement.size == {"pod": pods}
@@ -112,6 +117,96 @@ class TestEnough:
             named("b", 3, minimum=1, least=1), gangs=(*first.gangs, *named("b", key="other", least=1).gangs)
         )
         assert [one.minimum for one in company.joined([first, second]).roles] == [3, 3]
+
+    def test_pods_that_are_alone_may_be_left_out(self) -> None:
+        """Four pods of a gang that waits for three, and room for three."""
+        asked = [named(name, least=3) for name in "abcd"]
+        report = advise(question(*asked, here("p", 3), policy=Policy(allow_reduced=True)))
+        sizes = [one.choice.placement.size["pod"] for one in report.answers if one.choice and one.choice.placement]
+        assert sorted(sizes) == [0, 1, 1, 1]
+        texts = [table.table(Report(report.as_of, (tell(one),)), Style()) for one in report.answers]
+        assert sum("Leave it out on p" in text for text in texts) == 1
+        assert chosen(advise(question(*asked, here("p", 2), policy=Policy(allow_reduced=True)))) == [None] * 4
+
+    def test_a_group_that_demands_no_gang_leaves_each_its_own_word(self) -> None:
+        asked = [named(name, 2, least=None, minimum=1) for name in "ab"]
+        assert [one.verdicts[0].verdict for one in advise(question(*asked, here("p", 3))).answers] == [REDUCED] * 2
+        whole = [named(name, 2, least=None) for name in "ab"]
+        assert [one.verdicts[0].verdict for one in advise(question(*whole, here("p", 3))).answers] == [NEVER] * 2
+
+    def test_no_smaller_size_is_sure_where_nobody_knows_how_many_must_start(self) -> None:
+        asked = [named(name, 2, least=None, minimum=1) for name in "ab"]
+        asked = [replace(one, gangs=(replace(one.gangs[0], given=False),)) for one in asked]
+        for each in ([asked[0]], asked):
+            (verdict, *_) = [tell(one).verdicts[0] for one in advise(question(*each, here("p", len(each)))).answers]
+            assert (verdict.verdict, [doubt.code for doubt in verdict.doubts]) == (UNKNOWN, ["missing-reference"])
+            assert verdict.why == "its pods depend on PodGroup team/pg, which was not found: --with FILE names it"
+
+    def test_a_smaller_size_has_the_pods_with_which_it_begins(self) -> None:
+        """Of an ordered set one pod comes at first, so that the other must have three for a gang of four."""
+        ordered = named("set", 3, least=4, minimum=1, made_after=("pod",))
+        report = advise(question(ordered, named("web", 3, least=4, minimum=1), here("p", 4)))
+        sizes = [one.verdicts[0].placement.size for one in report.answers if one.verdicts[0].placement]
+        assert sizes == [{"pod": 1}, {"pod": 3}]
+        assert "order-decides" in [note.code for note in report.answers[0].verdicts[0].notes]
+
+
+class TestAlike:
+    """What kube-scheduler wants of the pods of a PodGroup."""
+
+    def verdict(self, gang: dict[str, Any], *pods: dict[str, Any], **facts: Any) -> Verdict:
+        roles = [role(f"r{number}", gpu=8, fields=each) for number, each in enumerate(pods)]
+        names = tuple(one.name for one in roles)
+        group = GangObject("pg", "PodGroup team/pg", "pg", names, 1, alike=True, **gang)
+        classes = [
+            priority_class("high", 1000),
+            replace(priority_class("polite", 1000), preemption="Never"),
+            priority_class("usual", 0),
+        ]
+        where = here("p", 4, **{"priority_classes": classes, **facts})
+        (answer,) = advise(question(workload(*roles, gangs=(group,)), where)).answers
+        return tell(answer).verdicts[0]
+
+    @pytest.mark.parametrize(
+        ("gang", "pods", "said"),
+        [
+            ({}, [{"priority_class": "high"}], "its priority is 0, and pods of it have 1000"),
+            ({"priority_class": "high"}, [{}], "its priority is 1000, and pods of it have 0"),
+            ({}, [{}, {"priority_class": "high"}], "its priority is 0, and pods of it have 1000"),
+            (
+                {"priority_class": "high"},
+                [{"priority_class": "high"}, {"priority_class": "polite"}],
+                "several preemption policies (high, polite)",
+            ),
+            ({}, [{}, {"scheduler": "mine"}], "several schedulers (default-scheduler, mine)"),
+        ],
+    )
+    def test_pods_that_differ_never_start(self, gang: Any, pods: Any, said: str) -> None:
+        found = self.verdict(gang, *pods)
+        assert (found.verdict, [doubt.code for doubt in found.doubts]) == (UNKNOWN, ["gang-unlike"])
+        assert said in found.why and "kube-scheduler starts none of them" in found.why
+
+    @pytest.mark.parametrize(
+        ("gang", "pods"),
+        [
+            ({}, [{}, {"priority_class": "usual"}]),
+            ({"priority_class": "high", "priority": 1000}, [{"priority_class": "high"}] * 2),
+        ],
+    )
+    def test_pods_that_are_alike_fit(self, gang: Any, pods: Any) -> None:
+        assert self.verdict(gang, *pods).verdict == FITS
+
+    @pytest.mark.parametrize(
+        ("gang", "code"), [({"priority_class": "nope"}, "priorityclass-missing"), ({"priority": 5}, "refused-there")]
+    )
+    def test_an_object_that_is_not_admitted_is_a_no(self, gang: Any, code: str) -> None:
+        found = self.verdict(gang, {})
+        assert (found.verdict, found.reasons[0].code) == (NEVER, code)
+        assert "PodGroup team/pg" in found.why
+
+    def test_classes_that_could_not_be_read_are_a_doubt_of_their_own(self) -> None:
+        found = self.verdict({}, {"priority_class": "high"}, priority_classes=[], gaps=["priorityclasses"])
+        assert (found.verdict, [doubt.code for doubt in found.doubts]) == (UNKNOWN, ["unreadable"])
 
 
 class TestAsOne:

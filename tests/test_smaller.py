@@ -250,3 +250,13 @@ def test_what_is_needed_is_said_of_the_busiest_moment() -> None:
 def test_of_very_many_orders_none_is_relied_on() -> None:
     chains = [one for n in range(8) for one in (job(f"a{n}", 1), job(f"b{n}", 1, f"a{n}"))]
     assert {role.stages for role in job_set(*chains).roles} == {(0,)}
+
+
+def test_a_smaller_size_is_one_that_is_made() -> None:
+    """Pods of `b` come when those of `a` run: of two of `a` the gang of three never has its third."""
+    tasks = ("a", 4, template(gpu=4)), ("b", 4, template(gpu=2))
+    waits = {"a": {"minAvailable": 1}, "b": {"dependsOn": {"name": ["a"]}}}
+    asked = volcano(3, waits, *tasks)
+    assert verdict(asked, 1).verdict == "never"
+    found = verdict(asked, 2)
+    assert found.placement and found.placement.size["a"] >= 3

@@ -21,12 +21,20 @@ def written(workloads: Sequence[tuple[Workload, str]], output: Output) -> str:
     documents: list[str] = []
     made: dict[tuple[str, str, str, str], Workload] = {}
     for workload, scheduler in workloads:
+        _must_be_alike(workload, scheduler)
         for one in podgroup.objects(workload, scheduler):
             _name(one, workload, made)
             documents.append(files.dump(one))
         for text in _said(workload, scheduler):
             terminal.note(f"{workload.title}{text}", no_color=output.no_color)
     return "---\n".join(documents)
+
+
+def _must_be_alike(workload: Workload, scheduler: str) -> None:
+    """Raises InputError for a gang that its scheduler would never start."""
+    if said := podgroup.unlike(workload, scheduler):
+        told = f"{workload.title} cannot be a gang of {scheduler}: its pods {said}, and none of them would start"
+        raise InputError(told, hint="give all pods of a gang the same, or name another scheduler with --for")
 
 
 def _name(made: podgroup.Tree, workload: Workload, others: dict[tuple[str, str, str, str], Workload]) -> None:
@@ -44,6 +52,8 @@ def _said(workload: Workload, scheduler: str) -> Iterator[str]:
     found = podgroup.gangs(workload)
     if found:
         yield f": its pods join by their {podgroup.FORMATS[scheduler].joins}"
+    if found and scheduler == "kubernetes" and not podgroup.in_one_workload(workload, found):
+        yield ": PodGroups alone, since a Workload holds at most 8 templates, all of one priority"
     names = [role for gang in found for role in gang.members]
     if together := podgroup.interchangeable(workload, scheduler):
         yield f": {' and '.join(together)} count together: {scheduler} may start it without some pod that it needs"

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from advisor.definitions import plain, shipped
-from advisor.errors import at
+from advisor.definitions import metadata, plain, rules, shipped
+from advisor.definitions.engine import TRUSTED, prepare
+from advisor.definitions.profile_schema import Rule
+from advisor.errors import Faults, at
 from advisor.files import Document
 from advisor.workload import GangGroup, GangObject, Note, PodTemplate, Role, Unmodelled, Workload
 
@@ -24,7 +27,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """`minimum` is None where the object asks for no gang.
+    """`minimum` is None where the object asks for no gang. `alike`: as in `GangObject`.
 
     `claims`: (name, template) of the claims that its pods share. `strange`: paths of what is not understood.
     """
@@ -34,34 +37,58 @@ class Gang:
     minimum: int | None
     claims: frozenset[tuple[str, str]]
     strange: tuple[str, ...]
+    alike: bool = False
+    priority_class: str = ""
+    priority: int | None = None
 
 
 def of(documents: Iterable[Document], folder: FilePath, namespace: str) -> Mapping[Key, Gang]:
-    """The gang objects among the documents. Raises InputError for one that cannot be read."""
+    """The gang objects among the documents. Raises InputError for one that cannot be read, or that its API refuses."""
     found: dict[Key, Gang] = {}
     for document in documents:
         rule = shipped.by_kind(folder, "gangs").get(plain.group_and_kind(document.data))
         if rule:
             with document.faults():
+                _check(document, folder)
                 gang = _gang(rule, document.data, namespace)
                 found[gang.key] = gang
     return found
 
 
+@lru_cache(maxsize=16)
+def _rules(folder: FilePath, kind: tuple[str, str]) -> tuple[Rule, ...]:
+    return tuple(map(Rule.model_validate, shipped.by_kind(folder, "gangs")[kind].get("rules", ())))
+
+
+def _check(document: Document, folder: FilePath) -> None:
+    """What the API server refuses, as the rules of its kind say it. Raises InputError, all faults at once."""
+    faults = Faults()
+    with faults.collect("metadata"):
+        metadata.check(document.data)
+    wanted = _rules(folder, plain.group_and_kind(document.data))
+    found, _ = rules.broken(wanted, "", prepare(document.data), TRUSTED)
+    faults.found += found
+    faults.raise_if_any()
+
+
 def _gang(rule: Mapping[str, Any], data: Mapping[str, Any], namespace: str) -> Gang:
     with at("metadata"):
-        metadata = plain.mapping(data, "metadata")
-        name = plain.text(metadata, "name")
-        namespace = plain.text(metadata, "namespace") or namespace
+        own = plain.mapping(data, "metadata")
+        name, namespace = plain.text(own, "name"), plain.text(own, "namespace") or namespace
     *above, key = rule["minimum"]
     with at(*above):
         minimum = plain.number(plain.below(data, above), key)
+    with at("spec"):
+        spec = plain.mapping(data, "spec")
+        priority = plain.text(spec, "priorityClassName"), plain.number(spec, "priority")
     return Gang(
         (rule["group"], namespace, name),
         f"{rule['kind']} {namespace}/{name}",
         minimum,
         frozenset(_claims(rule.get("claims", ()), data)),
-        tuple(f"spec.{key}" for key in sorted({*plain.mapping(data, "spec")} - {*rule["understood"]})),
+        tuple(f"spec.{key}" for key in sorted({*spec} - {*rule["understood"]})),
+        bool(rule.get("alike")),
+        *priority,
     )
 
 
@@ -129,7 +156,12 @@ def _object(key: Key, gang: Gang | None, roles: Sequence[Role], folder: FilePath
     kind = next(kind for one, kind in shipped.by_kind(folder, "gangs") if one == group)
     names = tuple(role.name for role in roles if role.replicas)
     title = gang.title if gang else f"{kind} {namespace}/{name}"
-    return GangObject(f"{group} {title}", title, name, names, gang.minimum if gang else None, gang is not None)
+    made = GangObject(f"{group} {title}", title, name, names, given=gang is not None)
+    if gang is None:
+        return made
+    return replace(
+        made, minimum=gang.minimum, alike=gang.alike, priority_class=gang.priority_class, priority=gang.priority
+    )
 
 
 def _with_gang(workload: Workload, gang: Gang, members: Sequence[Role], pods: int) -> Workload:
@@ -162,7 +194,7 @@ def _together(workload: Workload, gang: Gang, members: Sequence[Role], pods: int
     return replace(
         workload,
         roles=tuple(
-            replace(role, minimum=max(floor, min(role.minimum, 1))) if role.name == alone else role
+            replace(role, minimum=max(floor, role.floor, min(role.minimum, 1))) if role.name == alone else role
             for role in workload.roles
         ),
         groups=_grouped(workload, members, bool(alone) and whole),

@@ -15,6 +15,7 @@ from advisor.definitions import (
     claims,
     described,
     doomed,
+    floors,
     forms,
     gangs,
     metadata,
@@ -85,11 +86,11 @@ def read(
     workloads: list[Workload] = []
     strangers: list[Document] = []
     passed: Counter[str] = Counter()
-    every = list(members(documents))
+    every, others = list(members(documents)), list(members(further))
     beside = Beside()
     with faults.collect():
-        beside = Beside.of(every, namespace)
-    beside = replace(beside, known=references.known([*members(further), *every], namespace, in_cluster))
+        beside = Beside.of(every, namespace, others)
+    beside = replace(beside, known=references.known([*others, *every], namespace, in_cluster))
     for document in every:
         with faults.collect(), document.faults():
             kind = kind_of(document)
@@ -131,8 +132,8 @@ class Beside:
     gangs: Mapping[gangs.Key, gangs.Gang] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, documents: Sequence[Document], namespace: str) -> Beside:
-        """Raises InputError, all faults of all objects at once."""
+    def of(cls, documents: Sequence[Document], namespace: str, further: Sequence[Document] = ()) -> Beside:
+        """`further`: of other files, of which gang objects count. Raises InputError, all faults of all objects."""
         faults = Faults()
         found: dict[str, Any] = {}
         with faults.collect():
@@ -140,7 +141,7 @@ class Beside:
         with faults.collect():
             found["claims"] = claims.of(documents, builtin_folder(), namespace)
         with faults.collect():
-            found["gangs"] = gangs.of(documents, builtin_folder(), namespace)
+            found["gangs"] = gangs.of([*further, *documents], builtin_folder(), namespace)
         faults.raise_if_any()
         return cls(**found)
 
@@ -333,12 +334,13 @@ def _with_roles(workload: Workload, document: Document, written: Context, found:
     owner = beside.scalers.get((workload.api_group, workload.kind, workload.namespace, workload.name))
     context, scaled = profile.with_scaler(replace(context, document=_resumed(found, given)), owner)
     context, notes = profile.with_defaults(context)
-    made = profile.roles(context, Extraction(entry.definition, context.document, entry.origin.engine))
+    extraction = Extraction(entry.definition, context.document, entry.origin.engine)
+    made = profile.roles(context, extraction)
     least, said = profile.min_available(context, made.roles)
     of_roles = [note for note in made.notes if not (said and note.rule == profile.MINIMUM)]
     whole = replace(
         workload,
-        roles=made.roles,
+        roles=floors.kept(context, extraction, owner, made.roles),
         groups=profile.groups(context, made.roles),
         order=profile.order(context, made.roles),
         gangs=profile.made_gang(context, made.roles, least),

@@ -44,6 +44,7 @@ PLAIN: Mapping[str, str] = {
     "missing-reference": "there is no {subject}, on which its pods depend",
     "refused-there": "the manifest is not valid there: {subject}",
     "gang-too-small": "{subject}",
+    "gang-unlike": "{subject}",
     "unsupported": "not evaluated: {subject}",
     "unreadable": "could not read {subject}",
     "solver-limit": "the search for a packing stopped at its limit",
@@ -90,7 +91,9 @@ def _how(verdict: Verdict, in_turn: bool) -> str:
 
 
 def _size(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {role}" for role, count in sizes.items())
+    """What is left out altogether is so in a company of others only."""
+    named = ", ".join(f"{count} {role}" for role, count in sizes.items())
+    return named if any(sizes.values()) else "the others without it"
 
 
 def reason(one: Reason, in_turn: bool = False) -> str:

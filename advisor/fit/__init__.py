@@ -69,6 +69,7 @@ def examine(
         refusals=(
             *unmodelled.refusals(workload, cluster, assume),
             *references.refusals(workload),
+            *gangs.refusals(workload, cluster),
             *(replace(reason, role=role.name) for role in created for reason in admitted[role.name][1]),
             *quota.refusals(workload, present, cluster),
             *volumes.refusals(pods, cluster),
@@ -76,7 +77,7 @@ def examine(
         doubts=(
             *references.doubts(workload, cluster),
             *unmodelled.doubts(workload, cluster, assume),
-            *gangs.doubts(workload),
+            *gangs.doubts(workload, shapes, cluster),
             *limits.doubts(workload, cluster),
             *quota.doubts(workload, present, cluster),
             *volumes.doubts(pods, cluster),

@@ -31,7 +31,7 @@ def admit(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> tu
     """
     ranges = limits.of_namespace(namespace, cluster)
     template = _filled_in(template, ranges, cluster)
-    priority, priority_reasons = _priority(template, cluster)
+    own, priority_reasons = priority(template.priority_class, template.priority, cluster, template.preemption)
     runtime, runtime_reasons = _runtime(template, cluster)
     reasons = [
         *invalid.faults(template),
@@ -39,8 +39,8 @@ def admit(template: PodTemplate, namespace: str, cluster: ClusterSnapshot) -> tu
         *limits.violations(template, ranges),
     ]
     reasons += [*priority_reasons, *runtime_reasons]
-    made = template.made if cluster.gap("priorityclasses") else _with_priority(template.made, priority.value)
-    return _shape(replace(template, made=made), namespace, priority, runtime), reasons
+    made = template.made if cluster.gap("priorityclasses") else _with_priority(template.made, own.value)
+    return _shape(replace(template, made=made), namespace, own, runtime), reasons
 
 
 def security_level(namespace: str, cluster: ClusterSnapshot) -> str:
@@ -166,20 +166,21 @@ def _most(containers: tuple[Container, ...]) -> dict[str, int]:
     return most
 
 
-def _priority(template: PodTemplate, cluster: ClusterSnapshot) -> tuple[PriorityClass, list[Reason]]:
-    wanted, stated = template.priority_class, template.priority
+def priority(
+    wanted: str, stated: int | None, cluster: ClusterSnapshot, preemption: str = ""
+) -> tuple[PriorityClass, list[Reason]]:
+    """What the class that is wanted (or the default) gives, and why the API server refuses it, or what is stated beside
+    it: a number and a preemption policy.
+    """
     found = _classes(cluster).get(wanted) if wanted else _default_class(cluster)
     if found is None:
         missing = [] if cluster.gap("priorityclasses") else [Reason("priorityclass-missing", subject=wanted)]
         return PriorityClass(wanted, stated or 0), missing
-    differing = (
-        ("priority", stated, found.value),
-        ("preemptionPolicy", template.preemption or None, found.preemption),
-    )
+    pairs = (("priority", stated, found.value), ("preemptionPolicy", preemption or None, found.preemption))
     return found, [
-        Reason("invalid-template", subject=f"spec.{field} is {stated}, its class says {given}")
-        for field, stated, given in differing
-        if stated not in (None, given)
+        Reason("invalid-template", subject=f"spec.{field} is {own}, its class says {given}")
+        for field, own, given in pairs
+        if own not in (None, given)
     ]
 
 

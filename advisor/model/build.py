@@ -6,11 +6,12 @@ The same builder serves the verdict and every "what would change that": a `World
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from advisor.cluster import Nodes
+from advisor.company import Start, starts
 from advisor.diagnosis import (
     ANTI_AFFINITY,
     AS_READ,
@@ -24,7 +25,7 @@ from advisor.diagnosis import (
     World,
 )
 from advisor.labels import HOSTNAME
-from advisor.problem import After, Apart, Budget, Flags, Group, Ints, Problem
+from advisor.problem import After, Apart, Begin, Budget, Flags, Group, Ints, Problem
 from advisor.workload import GangGroup, Wait, Workload
 
 
@@ -52,6 +53,7 @@ def build(
         groups=tuple(_group(group, names) for group in workload.groups if not group.partly),
         blocks=tuple(fit.role.block for fit in diagnosis.roles),
         waits=tuple(_waits(workload.order, wanted, names)),
+        begins=tuple(_begins(starts(workload), names)),
     )
 
 
@@ -93,6 +95,12 @@ def _waits(order: Sequence[Wait], wanted: Mapping[str, int], names: list[str]) -
             most = {name: wanted[name] if pods is None else pods for name, pods in wait.one_of.items()}
             one_of = tuple((names.index(name), min(pods, wanted[name])) for name, pods in most.items())
             yield After(names.index(wait.role), one_of)
+
+
+def _begins(gangs: Iterable[Start], names: list[str]) -> Iterator[Begin]:
+    for start in gangs:
+        whole, single = (tuple(names.index(role) for role in each) for each in (start.whole, start.single))
+        yield Begin(start.least, whole, single)
 
 
 def _rows(nodes: Nodes, world: World) -> Ints:

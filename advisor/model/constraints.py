@@ -134,6 +134,18 @@ def in_order(v: Variables, p: Problem) -> None:
         v.model.add_bool_or([~some, *there])
 
 
+def begun(v: Variables, p: Problem) -> None:
+    """A smaller gang begins with pods that are made at first.
+
+    ∀ begin:  Σ_{r whole} size[r] + Σ_{r single} min(1, size[r]) ≥ least
+    """
+    for begin in p.begins:
+        first = [v.model.new_bool_var("") for _ in begin.single]
+        for role, one in zip(begin.single, first, strict=True):
+            v.model.add(v.size[role] >= one)
+        v.model.add(sum([*(v.size[role] for role in begin.whole), *first]) >= begin.least)
+
+
 def enough_in_all(v: Variables, p: Problem) -> None:
     """A smaller gang has at least so many pods.   Σ_r size[r] ≥ least_total"""
     if p.least_total:

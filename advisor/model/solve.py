@@ -201,6 +201,7 @@ def _model(
         constraints.in_order(v, problem)
     if smaller == "start":
         constraints.enough_in_all(v, problem)
+        constraints.begun(v, problem)
     if minimise:
         v.model.minimize(minimise(v, problem))
     if maximise:

@@ -36,13 +36,19 @@ class Gang:
 class Format:
     """How one scheduler is told. `versions` are the apiVersions of its object, the preferred one first.
 
-    `by_role`: it can be told how many pods of each role, and not only how many in all.
+    `by_role`: it can be told how many pods of each role, and not only how many in all. `alike`: it starts none of a
+    gang whose pods differ in priority, preemption policy or scheduler.
     """
 
     versions: tuple[str, ...]
     write: Callable[[Workload, Sequence[Gang], str], Iterator[Tree]]
     joins: str
     by_role: bool = False
+    alike: bool = False
+
+
+MOST_TEMPLATES = 8
+"""Of PodGroups in a Workload of Kubernetes; all of them have one priority."""
 
 
 def gangs(workload: Workload) -> list[Gang]:
@@ -136,21 +142,54 @@ def _object(workload: Workload, version: str, kind: str, name: str, spec: Tree) 
 
 
 def _kubernetes(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
-    """A Workload with a template per group, and the PodGroups made from them."""
+    """A Workload with a template per group, and the PodGroups made from them; these alone where it cannot hold them."""
+    policies = {gang.name: {**_policy(gang), **_class(workload, gang)} for gang in found}
+    if not in_one_workload(workload, found):
+        for gang in found:
+            yield _object(workload, version, "PodGroup", gang.name, policies[gang.name])
+        return
     group, _, _ = workload.api_version.rpartition("/")
     controller = {"apiGroup": group, "kind": workload.kind, "name": workload.name}
-    templates = {gang.template: {"name": gang.template, **_policy(gang)} for gang in found}
+    templates = {gang.template: {"name": gang.template, **policies[gang.name]} for gang in found}
     owner = {} if workload.generated else {"controllerRef": controller}
     yield _object(
         workload, version, "Workload", _owner(workload), {**owner, "podGroupTemplates": [*templates.values()]}
     )
     for gang in found:
         reference = {"workloadName": _owner(workload), "templateName": gang.template}
-        yield _object(workload, version, "PodGroup", gang.name, {"workloadRef": reference, **_policy(gang)})
+        yield _object(workload, version, "PodGroup", gang.name, {"workloadRef": reference, **policies[gang.name]})
+
+
+def in_one_workload(workload: Workload, found: Sequence[Gang]) -> bool:
+    """Can one Workload of Kubernetes hold the templates of all these gangs?"""
+    classes = {name for gang in found for name in _classes(workload, gang)}
+    return len(classes) <= 1 and len({gang.template for gang in found}) <= MOST_TEMPLATES
 
 
 def _owner(workload: Workload) -> str:
     return workload.name.rstrip("-.")
+
+
+def _class(workload: Workload, gang: Gang) -> Tree:
+    """The priority class that all of its pods have, if they have one: the group has none of its own."""
+    classes = _classes(workload, gang)
+    return {"priorityClassName": classes[0]} if len(classes) == 1 and classes[0] else {}
+
+
+def _classes(workload: Workload, gang: Gang) -> list[str]:
+    return sorted({role.template.priority_class for role in workload.roles if role.name in gang.members})
+
+
+def unlike(workload: Workload, scheduler: str) -> str:
+    """What the pods of one gang do not have in common though the scheduler starts none of them then; "" for nothing."""
+    for gang in gangs(workload) if FORMATS[scheduler].alike else ():
+        own = [role for role in workload.roles if role.name in gang.members]
+        if len(_classes(workload, gang)) > 1:
+            said = ", ".join(f"{role.name} {role.template.priority_class or 'none'}" for role in own)
+            return f"have different priority classes ({said})"
+        if len({role.template.scheduler for role in own}) > 1:
+            return f"name different schedulers ({', '.join(f'{role.name} {role.template.scheduler}' for role in own)})"
+    return ""
 
 
 def _policy(gang: Gang) -> Tree:
@@ -163,7 +202,7 @@ def _kai(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tr
         whole = _is_whole(gang) and len(gang.members) > 1
         parts = [{"name": name, "minMember": count} for name, count in _parts(gang.members).items()]
         spec = {"minSubGroup": len(parts), "subGroups": parts} if whole else {"minMember": gang.minimum}
-        yield _object(workload, version, "PodGroup", gang.name, spec)
+        yield _object(workload, version, "PodGroup", gang.name, {**spec, **_class(workload, gang)})
 
 
 def _parts(members: Mapping[str, int]) -> dict[str, int]:
@@ -174,11 +213,16 @@ def _parts(members: Mapping[str, int]) -> dict[str, int]:
     return {names[role]: count for role, count in members.items()}
 
 
-def _counted(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
+def _volcano(workload: Workload, found: Sequence[Gang], version: str) -> Iterator[Tree]:
+    return _counted(workload, found, version, classed=True)
+
+
+def _counted(workload: Workload, found: Sequence[Gang], version: str, *, classed: bool = False) -> Iterator[Tree]:
     """A number of pods, and what all of them ask for where all must start."""
     for gang in found:
+        priority = _class(workload, gang) if classed else {}
         least = {"minResources": _resources(workload, gang)} if _is_whole(gang) else {}
-        yield _object(workload, version, "PodGroup", gang.name, {"minMember": gang.minimum, **least})
+        yield _object(workload, version, "PodGroup", gang.name, {"minMember": gang.minimum, **least, **priority})
 
 
 def _resources(workload: Workload, gang: Gang) -> dict[str, str]:
@@ -196,9 +240,11 @@ FORMATS: Mapping[str, Format] = {
         "annotation pod-group-name and, for sub-groups, label kai.scheduler/subgroup-name",
         by_role=True,
     ),
-    "volcano": Format(("scheduling.volcano.sh/v1beta1",), _counted, "annotation scheduling.k8s.io/group-name"),
+    "volcano": Format(("scheduling.volcano.sh/v1beta1",), _volcano, "annotation scheduling.k8s.io/group-name"),
     "scheduler-plugins": Format(("scheduling.x-k8s.io/v1alpha1",), _counted, "label scheduling.x-k8s.io/pod-group"),
-    "kubernetes": Format(("scheduling.k8s.io/v1beta1",), _kubernetes, "field spec.schedulingGroup.podGroupName"),
+    "kubernetes": Format(
+        ("scheduling.k8s.io/v1beta1",), _kubernetes, "field spec.schedulingGroup.podGroupName", alike=True
+    ),
 }
 """In the order of preference where a cluster serves several: a scheduler of its own was installed to be used."""
 

@@ -158,12 +158,20 @@ def _decision(answer: Answer, full: bool) -> str:
     if chosen.placement is None or not chosen.placement.assignment:
         return f"Place it on {chosen.cluster}: it asks for no pods."
     if chosen.verdict == REDUCED:
-        return f"Place it on {chosen.cluster} at a smaller size: {_sizes(chosen)}."
+        return _smaller(chosen)
     turn = " in its turn" if answer.workload.on(chosen.cluster).in_turn else ""
     if chosen.placement.assurance == ANY_ORDER:
         return f"Place it on {chosen.cluster}: every pod has a node{turn}, in whatever order they are scheduled."
     assignment = "this assignment" if full else "the assignment of -o wide"
     return f"Place it on {chosen.cluster} with {assignment}: scheduled in another order it may not fit."
+
+
+def _smaller(chosen: Verdict) -> str:
+    if chosen.placement and not any(chosen.placement.size.values()):
+        return f"Leave it out on {chosen.cluster}: the others start there without it."
+    decided = any(note.code == "order-decides" for note in chosen.notes)
+    order = " As it is, all of its pods are made, and their order decides which of them get room." if decided else ""
+    return f"Place it on {chosen.cluster} at a smaller size: {_sizes(chosen)}.{order}"
 
 
 def _refusal(answer: Answer) -> str:
@@ -177,7 +185,9 @@ def _refusal(answer: Answer) -> str:
 
 
 def _sizes(verdict: Verdict) -> str:
-    return ", ".join(f"{count} {role}" for role, count in verdict.placement.size.items()) if verdict.placement else ""
+    sizes = verdict.placement.size if verdict.placement else {}
+    named = ", ".join(f"{count} {role}" for role, count in sizes.items())
+    return named if any(sizes.values()) else "the others without it"
 
 
 def _assignment(answer: Answer, style: Style) -> Lines:

@@ -116,3 +116,14 @@ def test_what_is_not_placed_is_not_written(run: Run, folder: Path) -> None:
 def test_edits_change_nothing_that_could_be_written(run: Run, four: list[str]) -> None:
     ran = run("train.yaml", *four, "-o", "podgroup", "--for", "kai", "--lose-cluster", "eu-h200")
     assert (ran.code, ran.out) == (2, "")
+
+
+def test_a_gang_of_several_priorities_is_not_written_for_kubernetes(run: Run, folder: Path) -> None:
+    made = fleet.jobset()
+    pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["priorityClassName"] = "high"
+    fleet.write(folder / "unlike.yaml", made)
+    ran = run("describe", "unlike.yaml", "-o", "podgroup", "--for", "kubernetes")
+    assert (ran.code, ran.out) == (2, "")
+    assert "have different priority classes" in ran.err and "none of them would start" in ran.err
+    assert run("describe", "unlike.yaml", "-o", "podgroup", "--for", "volcano").code == 0

@@ -202,6 +202,87 @@ def test_a_fault_has_its_place() -> None:
     assert fault.path == ("spec", "schedulingPolicy", "gang", "minCount")
 
 
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ("{}", "schedulingPolicy"),
+        ("{schedulingPolicy: {}}", "schedulingPolicy"),
+        ("{schedulingPolicy: {basic: {}, gang: {minCount: 1}}}", "schedulingPolicy"),
+        ("{schedulingPolicy: {gang: {}}}", "schedulingPolicy.gang.minCount"),
+        ("{schedulingPolicy: {gang: {minCount: 0}}}", "schedulingPolicy.gang.minCount"),
+        ("{schedulingPolicy: {gang: {minCount: -1}}}", "schedulingPolicy.gang.minCount"),
+        ("{schedulingPolicy: {gang: {minCount: 2147483648}}}", "schedulingPolicy.gang.minCount"),
+        ("{schedulingPolicy: {basic: {}}, disruptionMode: foo}", "disruptionMode"),
+        ("{schedulingPolicy: {basic: {}}, disruptionMode: {}}", "disruptionMode"),
+        ("{schedulingPolicy: {basic: {}}, workloadRef: {workloadName: a}}", "workloadRef.templateName"),
+        ("{schedulingPolicy: {basic: {}}, priorityClassName: A_b}", "priorityClassName"),
+        ("{schedulingPolicy: {basic: {}}, priority: 1000000001}", "priority"),
+    ],
+)
+def test_what_the_api_server_refuses_is_a_fault(spec: str, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(JOB, NATIVE.replace("{schedulingPolicy: {gang: {minCount: 3}}}", spec))
+    assert [".".join(map(str, fault.path)) for fault in caught.value.faults] == [f"spec.{path}"]
+
+
+@pytest.mark.parametrize(
+    ("gang", "least"), [(VOLCANO, 0), (COSCHEDULING, 1), (VOLCANO.replace("volcano.sh/v1beta1", "run.ai/v2alpha2"), 0)]
+)
+def test_the_minimum_of_other_schedulers_has_a_bound(gang: str, least: int) -> None:
+    assert read(JOB, gang.replace("3", str(least)))
+    with pytest.raises(InputError, match="minMember"):
+        read(JOB, gang.replace("3", str(least - 1)))
+
+
+def test_an_object_of_another_file_is_found() -> None:
+    others = files.documents(files.Source("y", VOLCANO))
+    (found,) = reading.read(files.documents(files.Source("x", JOB)), Catalog(), further=others).workloads
+    assert found.min_available == 3
+
+
+CRON = """
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: team}
+spec:
+  schedule: 0 0 * * *
+  jobTemplate:
+    spec:
+      parallelism: 4
+      completions: 4
+      template:
+        metadata: {labels: {scheduling.x-k8s.io/pod-group: g}}
+        spec: {restartPolicy: Never, containers: [{name: main, image: a}]}
+---
+"""
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: team}
+spec:
+  paused: true
+  replicas: 4
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b, scheduling.x-k8s.io/pod-group: g}}
+    spec: {containers: [{name: main, image: example/train}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    "later",
+    [JOB.replace("name: train", "name: held").replace("spec:", "spec:\n  suspend: true", 1), CRON, DEPLOYMENT],
+    ids=["suspended", "scheduled", "paused"],
+)
+def test_pods_that_come_later_do_not_complete_a_gang(later: str) -> None:
+    (short,) = shortages(read(JOB, later, COSCHEDULING.replace("3", "5")))
+    assert (short.needs, short.first, short.total, short.later) == (5, 4, 8, 4)
+    assert "4 of its 8 come later" in short.text
+    assert [*shortages(read(JOB, later, COSCHEDULING.replace("3", "4")))] == []
+    assert [*shortages(read(later, COSCHEDULING.replace("3", "4")))] == []
+
+
 POD = "{spec: {containers: [{name: main, image: a}]}}"
 
 

@@ -30,6 +30,8 @@ def pod(template: PodTemplate, namespace: str, name: str) -> Object:
         "hostNetwork": template.host_network,
         "restartPolicy": "Always",
     }
+    if template.priority_class:
+        spec["priorityClassName"] = template.priority_class
     metadata = {"name": name, "namespace": namespace, "labels": dict(template.labels)}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 

@@ -71,8 +71,16 @@ def _has_room(problem: Problem, placed: Assignment, role: int, larger: tuple[int
 def reduced(problem: Problem) -> int | None:
     """The most pods of a smaller gang that still makes sense; None when not even the smallest fits."""
     every = product(*(range(least, wanted + 1) for least, wanted in zip(problem.least, problem.wanted, strict=True)))
-    sizes = [s for s in every if sum(s) >= problem.least_total and _makes_sense(problem, s, 1) and fits(problem, s)]
+    enough = [s for s in every if sum(s) >= problem.least_total and _begun(problem, s)]
+    sizes = [s for s in enough if _makes_sense(problem, s, 1) and fits(problem, s)]
     return max(map(sum, sizes), default=None)
+
+
+def _begun(problem: Problem, sizes: tuple[int, ...]) -> bool:
+    return all(
+        sum(sizes[role] for role in one.whole) + sum(min(1, sizes[role]) for role in one.single) >= one.least
+        for one in problem.begins
+    )
 
 
 def whole_part(problem: Problem) -> int:

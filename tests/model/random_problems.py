@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from advisor.problem import After, Apart, Budget, Group, Problem
+from advisor.problem import After, Apart, Begin, Budget, Group, Problem
 
 
 def problem(seed: int) -> Problem:
@@ -32,6 +32,7 @@ def problem(seed: int) -> Problem:
         groups=groups,
         blocks=tuple(rng.choice([1, 1, 2]) for _ in range(roles)),
         waits=_waits(rng, wanted),
+        begins=_begins(rng, wanted),
     )
 
 
@@ -84,3 +85,13 @@ def _waits(rng: random.Random, wanted: tuple[int, ...]) -> tuple[After, ...]:
         return ()
     role, others = rng.choice(roles), rng.sample(roles, rng.randint(1, len(roles)))
     return (After(role, tuple((other, rng.randint(1, wanted[other])) for other in others)),)
+
+
+def _begins(rng: random.Random, wanted: tuple[int, ...]) -> tuple[Begin, ...]:
+    """Now and then some roles of which so many pods must be there, of others one at most counts."""
+    if rng.random() > 0.3:
+        return ()
+    single = [role for role in range(len(wanted)) if rng.random() < 0.3]
+    whole = [role for role in range(len(wanted)) if role not in single]
+    most = sum(wanted[role] for role in whole) + len(single)
+    return (Begin(rng.randint(1, most), tuple(whole), tuple(single)),)

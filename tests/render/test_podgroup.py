@@ -139,3 +139,41 @@ def test_what_is_cut_off_a_name_still_tells_gangs_apart() -> None:
     first, second = specs(asked, "volcano")
     assert (len(first), len(second)) == (podgroup.LONGEST, podgroup.LONGEST)
     assert first != second
+
+
+def classed(*classes: str, **asked: Any) -> Workload:
+    roles = [role(f"r{n}", 1, fields={"priority_class": one, **asked}) for n, one in enumerate(classes)]
+    return workload(*roles, groups=[gang(**{one.name: 1 for one in roles})], name="llama")
+
+
+@pytest.mark.parametrize("scheduler", ["kubernetes", "kai", "volcano"])
+def test_the_priority_of_the_pods_is_that_of_the_gang(scheduler: str) -> None:
+    (spec,) = specs(classed("high", "high"), scheduler).values()
+    assert spec["priorityClassName"] == "high"
+    (spec,) = specs(classed("", ""), scheduler).values()
+    assert "priorityClassName" not in spec
+    assert podgroup.unlike(classed("high", "high"), scheduler) == ""
+
+
+def test_a_gang_of_kubernetes_has_one_priority_and_one_scheduler() -> None:
+    assert podgroup.unlike(classed("high", ""), "kubernetes") == "have different priority classes (r0 high, r1 none)"
+    two = classed("", "")
+    first, second = two.roles
+    other = replace(second, template=replace(second.template, scheduler="mine"))
+    said = podgroup.unlike(replace(two, roles=(first, other)), "kubernetes")
+    assert said == "name different schedulers (r0 default-scheduler, r1 mine)"
+    assert podgroup.unlike(classed("high", ""), "volcano") == ""
+    assert "priorityClassName" not in next(iter(specs(classed("high", ""), "volcano").values()))
+
+
+def test_gangs_that_no_workload_holds_are_written_alone() -> None:
+    """A Workload has at most 8 templates, all of one priority."""
+    one = classed("high", "low")
+    apart = replace(one, groups=(gang(r0=1), gang(r1=1)))
+    many = workload(*(role(f"r{n}", 1) for n in range(9)), groups=[gang(**{f"r{n}": 1}) for n in range(9)])
+    for asked in (apart, many):
+        assert specs(asked, "kubernetes", "Workload") == {}
+        assert not any("workloadRef" in spec for spec in specs(asked, "kubernetes").values())
+    assert [spec["priorityClassName"] for spec in specs(apart, "kubernetes").values()] == ["high", "low"]
+    eight = replace(many, roles=many.roles[:8], groups=many.groups[:8])
+    assert len(specs(eight, "kubernetes", "Workload")) == 1
