@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from advisor import files
-from advisor.definitions import layers, openapi, pieces, profile_schema, reading
+from advisor.definitions import layers, object_checks, openapi, pieces, profile_schema, reading
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import prepare
 from advisor.errors import Path
@@ -51,8 +51,8 @@ def places(path: FilePath) -> Iterator[tuple[Path, str]]:
         assert found
         own = reading.profile_of(found)
         assert own
-        context = reading._context(own, prepare(manifest), "default", found)
-        for where, (piece, _, _) in reading._pieces(context.document, found, context):
+        context = reading.context_of(own, prepare(manifest), "default", found)
+        for where, (piece, _, _) in object_checks.parts(context.document, found, context):
             yield where, piece
 
 

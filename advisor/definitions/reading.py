@@ -7,37 +7,33 @@ so that the others are still answered; a failed path is never a zero.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.definitions import (
     claims,
-    described,
     doomed,
     floors,
-    forms,
     gangs,
-    metadata,
+    object_checks,
     outputs,
     pieces,
     plain,
     profile,
     profile_schema,
     references,
-    rules,
     scalers,
     schema,
-    shapes,
     signs,
     suspend,
     templates,
-    tree,
 )
 from advisor.definitions.catalog import Catalog, Found
 from advisor.definitions.engine import EXHAUSTED, Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.layers import BUILTIN
+from advisor.definitions.object_checks import Part
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
 from advisor.definitions.references import NOTHING_LOOKED_UP, InCluster, Known, Referred
@@ -48,9 +44,6 @@ from advisor.errors import Fault, Faults, InputError, Path, at, dotted
 from advisor.files import Document
 from advisor.labels import labels as sorted_labels
 from advisor.workload import Definition, GangGroup, Missing, Note, Role, Workload
-
-Piece = tuple[str, Any, bool]
-"""Which part of a pod, what is there, and must it be."""
 
 HINT = "wm-place needs a definition for it: name one with --definition FILE"
 
@@ -253,7 +246,7 @@ def _read(workload: Workload, document: Document, found: Found, beside: Beside) 
     if own is None:
         whole = _by_definition(workload, document, given, found, beside)
         return _waiting(_alone(whole, found), given, found, own)
-    context = _context(own, given, workload.namespace, found)
+    context = context_of(own, given, workload.namespace, found)
     try:
         return _waiting(_with_roles(workload, document, context, found, beside), given, found, own)
     except InputError as error:
@@ -305,7 +298,7 @@ def keeping_away(given: Prepared, found: Found, own: Profile | None) -> str | No
     definition = found.entry.definition
     if suspend.suspended(definition, given, found.entry.origin.engine):
         return suspend.path(definition)
-    path: str | None = _context(own, given, "", found).value(outputs.TEXT, own.spec.waits, None) if own else None
+    path: str | None = context_of(own, given, "", found).value(outputs.TEXT, own.spec.waits, None) if own else None
     return path
 
 
@@ -317,10 +310,10 @@ def _definition(found: Found) -> Definition:
 
 
 def _by_definition(workload: Workload, document: Document, given: Prepared, found: Found, beside: Beside) -> Workload:
-    warnings = _check(document, given, workload.namespace, found, None)
+    warnings = object_checks.check(document, given, workload.namespace, found, None)
     workload = replace(workload, notes=(*workload.notes, *warnings))
     extraction = Extraction(found.entry.definition, _resumed(found, given), found.entry.origin.engine)
-    counted = _warned(_without_profile(workload, extraction), document, _pieces(given, found, None))
+    counted = _warned(_without_profile(workload, extraction), document, object_checks.parts(given, found, None))
     return _with_claims(counted, beside, ())
 
 
@@ -350,12 +343,12 @@ def _with_roles(workload: Workload, document: Document, written: Context, found:
         requires=profile.requires(context),
     )
     asked = replace(context, document=given)
-    whole = _warned(whole, document, _pieces(given, found, asked), nameless=written.profile.spec.nameless)
+    whole = _warned(whole, document, object_checks.parts(given, found, asked), nameless=written.profile.spec.nameless)
     return _with_claims(whole, beside, profile.claims(context, made.roles))
 
 
 def _warned(
-    workload: Workload, document: Document, written: Iterator[tuple[Path, Piece]], *, nameless: bool = False
+    workload: Workload, document: Document, written: Iterator[tuple[Path, Part]], *, nameless: bool = False
 ) -> Workload:
     """With what the API server will refuse its pods for, found where the manifest says so."""
 
@@ -369,7 +362,8 @@ def _warned(
     return replace(workload, notes=(*workload.notes, *found))
 
 
-def _context(own: Profile, given: Prepared, namespace: str, found: Found) -> Context:
+def context_of(own: Profile, given: Prepared, namespace: str, found: Found) -> Context:
+    """A profile with the object, as it is asked; `found`: whose it is."""
     entry = found.profile or found.entry
     source = None if entry.origin == BUILTIN else entry.profile_document
     return Context(own, entry.origin.engine, given, namespace, source=source)
@@ -391,7 +385,7 @@ def _referring(document: Document, given: Context, found: Found, known: Known) -
         referred, trouble = references.nothing(given.profile), error.faults
     context = replace(given, refs=referred.values)
     unsure = bool(trouble) or any(missing.is_open for missing in referred.missing)
-    warnings = _check(document, given.document, given.namespace, found, context, unsure=unsure)
+    warnings = object_checks.check(document, given.document, given.namespace, found, context, unsure=unsure)
     if trouble:
         raise InputError.of(trouble)
     return context, referred, warnings
@@ -425,116 +419,6 @@ def profile_of(found: Found) -> Profile | None:
         return None
     own = profile_schema.parse(found.profile.profile_document)
     return own if own.fits(found.entry.definition) else None
-
-
-def _check(
-    document: Document, given: Prepared, namespace: str, found: Found, context: Context | None, *, unsure: bool = False
-) -> list[Note]:
-    """Faults of the manifest at their own places, before anything is made of it: rules, counts, then pod templates.
-
-    Gives what is only worth a warning. `unsure`: what the object refers to is not known, so nothing is said of it.
-    """
-    faults = Faults()
-    own = context.profile if context else None
-    with faults.collect("metadata"):
-        metadata.check(given.data, core=bool(own and own.spec.literal))
-    notes = list(_by_rules(context, faults, unsure=unsure)) if context else []
-    judged = {fault.path for fault in faults.found}
-    for path, value in suspend.misstated(found.entry.definition, given, found.entry.origin.engine):
-        if path not in judged:
-            faults.add(f"must be true or false, not {shapes.kind_of(value)}", *path)
-    volumes = context.value(outputs.TEXTS, own.spec.volumes, []) if context and own else []
-    nameless, whole = (own.spec.nameless, own.spec.literal) if own else (False, False)
-    parts: dict[Path, tuple[str, Any]] = {}
-    for path, (piece, value, needed) in dict(_pieces(given, found, context)).items():
-        if _is_within(path, judged):
-            continue
-        there = False
-        with faults.collect(*path):
-            there = _is_there(piece, value, needed=needed)
-        if there:
-            parts[path] = piece, value
-            with faults.collect(*path):
-                pieces.check(piece, value, namespace, nameless=nameless)
-            with faults.collect(*path):
-                pieces.check_refused(piece, value, whole=whole, nameless=nameless, volumes=volumes)
-                if whole and piece == pieces.TEMPLATE:
-                    pieces.check_doomed(value, namespace, alone=not path, nameless=nameless)
-    seen = described.findings(given.data, parts)
-    quoted, knows = (own.spec.quoted, own.spec.knows) if own else ((), ())
-    refused = described.refused(seen, given.data, quoted, whole=whole and not nameless)
-    judged = {fault.path for fault in faults.found}
-    faults.found += [fault for fault in refused if not _is_within(fault.path, judged)]
-    faults.raise_if_any()
-    return [*notes, *described.unknown(seen, document, knows)]
-
-
-def _is_within(path: Path, others: Iterable[Path]) -> bool:
-    return any(path[: len(one)] == one for one in others)
-
-
-def _by_rules(context: Context, faults: Faults, *, unsure: bool) -> Iterator[Note]:
-    """What the profile's rules and counts say of the object: faults are collected, warnings given."""
-    spec, given = context.profile.spec, context.document
-    every = profile.whole(spec.rules)
-    wanted = [rule for rule in every if not (unsure and rules.refers(rule))]
-    library = profile.library(spec.uses)
-    try:
-        broken, notes = rules.broken(wanted, library, given, context.engine, context.variables)
-    except InputError as error:
-        raise context.blamed(error, ("spec", "rules")) if context.source else error from None
-    faults.found += broken
-    yield from notes
-
-    def places(text: str) -> list[tuple[Path, Any]]:
-        return rules.places(text, given, context.engine, context.variables, library)
-
-    for path, value in (place for text in spec.counts for place in places(text)):
-        with faults.collect(*path):
-            _whole_count(value)
-    formed = [(rule.is_, place) for rule in every if rule.is_ in forms.TYPES for place in places(rule.at)]
-    for form, (path, value) in formed:
-        with faults.collect(*path):
-            forms.check(str(form), value)
-
-
-def _pieces(given: Prepared, found: Found, context: Context | None) -> Iterator[tuple[Path, Piece]]:
-    """Places of pod templates and of parts of pods: which part, what is there, must it be.
-
-    Where a path says so, not where one is built.
-    """
-    engine = found.entry.origin.engine
-    for component in tree.leaves(found.entry.definition):
-        text = component.spec_definition.pod_template_spec_path if component.spec_definition else None
-        for path, pod in rules.places(text, given, engine) if text else ():
-            yield path, (pieces.TEMPLATE, pod, component.instance_id_path is not None)
-    if context is None:
-        return
-    library = profile.library(context.profile.spec.uses)
-    for rule in profile.whole(context.profile.spec.rules):
-        if rule.is_ in pieces.NAMES:
-            for path, value in rules.places(rule.at, given, context.engine, context.variables, library):
-                yield path, (rule.is_, value, False)
-
-
-def _whole_count(value: Any) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"must be a whole number, not {value if isinstance(value, float) else shapes.kind_of(value)}")
-    if value < 0:
-        raise InputError(f"must not be negative: {value}" if -value < shapes.MOST_PODS else "must not be negative")
-    if value > shapes.MOST_PODS:
-        raise InputError(f"is out of range: at most {shapes.MOST_PODS}")
-
-
-def _is_there(piece: str, value: Any, *, needed: bool) -> bool:
-    if value is None and needed:
-        raise InputError("is required", hint="nothing else says what these pods are")
-    wanted, words = (list, "a list") if piece == pieces.TOLERATIONS else (dict, "a mapping")
-    if value is not None and not isinstance(value, wanted):
-        raise InputError(f"must be {words}, not {shapes.kind_of(value)}")
-    return value is not None
 
 
 def _without_profile(workload: Workload, extraction: Extraction) -> Workload:
