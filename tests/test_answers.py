@@ -514,6 +514,12 @@ def test_a_quota_that_counts_only_the_object(hard: int, used: int, expected: str
         assert [change.kind for change in found.changes] == ["raise-quota"]
 
 
+def test_what_waiting_does_not_mend_is_named_first() -> None:
+    limits = quota(hard={"count/jobs.batch": 2, "pods": 0}, used={"count/jobs.batch": 2, "pods": 0})
+    found = verdict(gang_of(1, gpu=8), cluster(nodes(2, gpu=8), quotas=[limits]))
+    assert (found.verdict, found.reasons[0].resource) == ("never", "pods")
+
+
 def test_a_quota_that_is_overdrawn_forbids_only_what_is_charged_to_it() -> None:
     """The API server goes on creating pods that ask for nothing of it."""
     key = f"requests.{GPU}"

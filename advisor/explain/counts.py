@@ -70,9 +70,9 @@ def decisive(case: Case) -> Reason:
         return case.diagnosis.refusals[0]
     present = {reason.code: reason for reason in nodes_by_first_failure(case)}
     present |= {rule.code: Reason(rule.code, subject=rule.key or "one per node") for rule in case.diagnosis.apart}
-    for charge in shortfalls(case.diagnosis):
-        if case.fits(World(without=frozenset({"resource-quota"}))):
-            return charge
+    short = sorted(shortfalls(case.diagnosis), key=lambda charge: not charge.lasting)
+    if short and case.fits(World(without=frozenset({"resource-quota"}))):
+        return short[0]
     if present.get("node-name", Reason("")).enough:
         del present["node-name"]  # the node that is named is there: what it lacks is the reason
     for code in LIFTED_FIRST:

@@ -16,7 +16,7 @@ from typing import Any
 from advisor.definitions.catalog import Catalog
 from advisor.server.holds import Hold
 from advisor.server.leaving import Heard
-from advisor.server.request import CREATE, UPDATE, Request
+from advisor.server.request import CREATE, DELETE, UPDATE, Request
 from advisor.server.wanted import is_kept_away, said, tells_nothing
 
 
@@ -34,8 +34,8 @@ class Change:
     when: datetime
 
     def was_not_stored(self, request: Request, catalog: Catalog) -> bool:
-        """Does the next update start from what was before this change?"""
-        if request.operation != UPDATE or request.subresource or tells_nothing(request, catalog):
+        """Does what is changed or deleted next say what it did before this change?"""
+        if request.operation not in (UPDATE, DELETE) or request.subresource or tells_nothing(request, catalog):
             return False
         uid = _metadata(request.old, "uid")
         if _metadata(request.old, "deletionTimestamp") or (self.uid and uid and uid != self.uid):

@@ -246,10 +246,6 @@ class Desk:
             return decided(asking, None)
         return decision
 
-    def holds(self, namespace: str, name: str) -> bool:
-        """Is room held for an object of that name, of whatever kind? Anybody may ask."""
-        return any((one.key.namespace, one.key.name) == (namespace, name) for one in self.reservations.holds)
-
     def standing(self) -> tuple[tuple[ClusterSnapshot, ...], datetime]:
         """Every cluster with everything charged that is promised, and the time."""
         now = self.look()
@@ -339,8 +335,10 @@ class Desk:
             return self.reservations.without(key)
         made, created = self._hold(request, decision, now), request.operation == CREATE
         lives = decision.advice.lives if decision.advice else frozenset()
-        if made and created and (made.cluster in lives or (not own and self._is_tried_again(key, made, now))):
+        if made and created and made.cluster in lives:
             return self.reservations
+        if made and created and not own and self._is_tried_again(key, made):
+            made = replace(made, risen=made.due)
         if fewer := {role: -more for role, more in decision.growth.items() if more < 0}:
             self._heard.keep(key, heard.with_fewer(fewer, now))
         if made is None or (created and own and made.pods < own.pods):
@@ -359,12 +357,9 @@ class Desk:
         old = before(request, self._rules.catalog, asking.clusters) if found else None
         return Heard(left=Left(old, since, live.adopts(found))) if found and old else NOTHING_HEARD
 
-    def _is_tried_again(self, key: Key, made: Hold, now: datetime) -> bool:
-        """Is it created once more, after the time for its pods to come is up? It exists, or has failed all the time."""
-        if key not in self._lapsed or made.pods > self._lapsed[key][1]:
-            return False
-        self._lapsed[key] = (now, self._lapsed[key][1])
-        return True
+    def _is_tried_again(self, key: Key, made: Hold) -> bool:
+        """Is it created once more, after the time for its pods to come is up? It may exist, or fail all the time."""
+        return key in self._lapsed and made.pods <= self._lapsed[key][1]
 
     def _hold(self, request: Request, decision: Decision, now: datetime) -> Hold | None:
         advice = decision.advice
@@ -384,6 +379,7 @@ class Desk:
             self._fleet,
             heard.gone,
             advice.leaving,
+            advice.staying,
         )
         created = request.operation == CREATE
         patience = timedelta(seconds=self._rules.expiry)
@@ -428,13 +424,18 @@ class _Asking:
         question = self.desk.question((workload,), free, self.now, thorough=False)
         advice = self.desk.advice(workload, question, self.ticket)
         chosen = advice.chosen.cluster.name if advice.chosen else ""
+        old = asked.old.on(chosen) if chosen and asked.old else None
         return replace(
             advice,
             tie=RUNS if there else EXPECTED if self.home else "",
             lives=self.desk.lives(workload) if self.new and self.heard.is_alive else frozenset(),
             leaving=ways[chosen][1] if chosen else {},
-            looks=_looks(workload.on(chosen), asked.old.on(chosen) if asked.old else None) if chosen else None,
+            looks=_looks(workload.on(chosen), old) if chosen else None,
+            staying=self._staying(old) if old and there else {},
         )
+
+    def _staying(self, old: Workload) -> dict[str, int]:
+        return coming.there(old, self.own.due if self.own else {})
 
     def _way(
         self, workload: Workload, old: Workload | None, cluster: ClusterSnapshot
@@ -444,7 +445,7 @@ class _Asking:
             return cluster, {}
         old = old.on(cluster.name) if old else None
         staying = Staying(
-            coming.there(old, self.own.due if self.own else {}) if old else {},
+            self._staying(old) if old else {},
             self.own.counted if self.own and self.own.cluster == self.desk.cluster(cluster.name) else {},
             self.new,
         )

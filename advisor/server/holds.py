@@ -148,12 +148,14 @@ def hold(
     fleet: Fleet | None = None,
     ended: datetime | None = None,
     leaving: Mapping[Marks, int] | None = None,
+    staying: Mapping[str, int] | None = None,
 ) -> Hold:
     """A hold for all pods of a placement; those that look like them and are there already are not waited for.
 
     `fleet`: the pods of the cluster and of the others, where they are sorted already. `ended`: when an object of that
     name was deleted; pods of that one, if they were seen before, make way for those that are to come. So do those that
-    are `leaving`. `looks`: how to know its pods.
+    are `leaving`. `looks`: how to know its pods. `staying`: role → pods that are taken to be there; who is missing of
+    them comes back, and is none that is waited for.
     """
     fleet = fleet or {cluster.name: Appeared(cluster)}
     pods, unbound = fleet[cluster.name].among(key.namespace), fleet[cluster.name].unbound(key.namespace)
@@ -161,7 +163,8 @@ def hold(
     groups = looks.groups(pods)
     there = {roles: whereabouts(pods, some) for roles, some in groups.items()}
     leave = {roles: sum((leaving or {}).get(marks, 0) for marks in some) for roles, some in groups.items()}
-    known = {roles: max(0, on.total() - leave[roles]) for roles, on in there.items()}
+    seen = {roles: max(0, on.total() - leave[roles]) for roles, on in there.items()}
+    known = _with_missing(seen, staying or {})
     others = (name for name, pods in fleet.items() if name != cluster.name and not _is_before(pods, ended))
     return Hold(
         key,
@@ -179,6 +182,14 @@ def hold(
         stages=stages or {},
         patience=until - since,
     )
+
+
+def _with_missing(seen: Mapping[Roles, int], staying: Mapping[str, int]) -> dict[Roles, int]:
+    """The pods that are seen, and with them those that should be there."""
+    left, known = dict(staying), {}
+    for roles, pods in seen.items():
+        known[roles] = max(pods, sum(left.pop(role, 0) for role in roles))
+    return known | {(role,): pods for role, pods in left.items() if pods}
 
 
 def waiting(made: Hold, workload: Workload, patience: timedelta, *, anew: bool) -> Hold:

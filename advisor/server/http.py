@@ -107,7 +107,7 @@ class Doors:
     async def _scaled(self, found: request.Request, enforced: bool, seconds: float) -> tuple[request.Request, Decision]:
         """The decision about the object that is scaled. To look at it takes half of the time at most."""
         growth = scaling.growth(found)
-        if growth == 0 or (growth < 0 and not self.desk.holds(found.namespace, found.name)):
+        if growth == 0:
             return found, Decision(review.WAVED)
         began, patience = perf_counter(), seconds / 2
         looked = asyncio.get_running_loop().run_in_executor(self.looking, self._look, found, patience)

@@ -35,6 +35,7 @@ class Advice:
     lives    of an object that is created: clusters where it seems to exist already
     leaving  its pods on the chosen cluster that go, and are seen as if they were to stay
     looks    how to know its pods there
+    staying  role → pods that are taken to be there, whether they are seen or not
     """
 
     answer: Answer
@@ -43,6 +44,7 @@ class Advice:
     lives: frozenset[str] = frozenset()
     leaving: Leaving = field(default_factory=dict)
     looks: Likeness | None = None
+    staying: Mapping[str, int] = field(default_factory=dict)
 
 
 Ask = Callable[[Workload, Wanted], Advice]

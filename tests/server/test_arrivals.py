@@ -139,6 +139,19 @@ def test_a_quota_counts_each_pod_once_though_some_take_the_place_of_others(on: S
     assert (here.held, room_left(here, 4)) == (2, True)
 
 
+def test_who_was_missing_comes_back_and_is_not_waited_for() -> None:
+    """One pod is being replaced while the object is told to have one more."""
+    here = office(fleet(4))
+    here.review(creation(deployment(pods=2)))
+    here.read(fleet(4, *served(0, 1)))
+    here.read(fleet(4, *served(0)))
+    assert scaled(here, 2, 3) == "fits"
+    here.read(fleet(4, *served(0, 2)))
+    assert (here.held, room_left(here, 1)) == (1, True)
+    here.read(fleet(4, *served(0, 2, 3)))
+    assert here.held == 0
+
+
 # -- time -------------------------------------------------------------------------------------------------------------
 
 

@@ -33,6 +33,21 @@ def test_what_was_not_stored_is_not_counted(updates: list[tuple[int, int]], held
     assert room_left(here, 4 - held)
 
 
+@pytest.mark.parametrize("suspends", [False, True])
+def test_a_deletion_tells_as_well_what_was_not_stored(suspends: bool) -> None:
+    """Another webhook may deny it every time."""
+    here, own = office(fleet(2)), job("train", 2, uid="u1")
+    here.review(creation(own))
+    first = change(own, suspended(own)) if suspends else removal(own)
+    for asked in (first, removal(own)):
+        here.review(asked)
+    assert here.held == 0
+    touched = deepcopy(own)
+    touched["spec"]["backoffLimit"] = 3
+    here.review(change(own, touched))
+    assert (here.held, room_left(here, 0)) == (2, True)
+
+
 def test_pods_that_have_come_since_are_not_waited_for_again() -> None:
     here = office(fleet(6, *served(0, 1)))
     scaled(here, 2, 5)

@@ -139,15 +139,15 @@ def test_changed_labels_ask_for_no_pod_anew(free: int, word: str) -> None:
 # -- how long it is held ----------------------------------------------------------------------------------------------
 
 
-def test_who_creates_it_again_and_again_holds_room_no_longer() -> None:
-    here = office(fleet(4), expiry=300)
+def test_who_creates_it_again_and_again_refuses_nobody_after_its_time() -> None:
+    here, other = office(fleet(4), expiry=300), creation(job("b", pods=1), dryRun=True)
     for number in range(20):
         here.review(creation(job("a", pods=4)))
-        assert here.held == (4 if number < 3 else 0)
+        assert here.review(other, enforced=True).allowed == (number > 2)
         here.read(fleet(4), after=100)
     here.review(removal(job("a", pods=4)))
     here.review(creation(job("a", pods=4)))
-    assert here.held == 4
+    assert not here.review(other, enforced=True).allowed
 
 
 def test_who_grows_and_shrinks_holds_room_no_longer() -> None:

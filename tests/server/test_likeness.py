@@ -21,7 +21,7 @@ SIGNS = {"#": "0", "?": "x", "*": HASH}
 NEIGHBOURS = ("-2", "2", "-0", "-eval", "-bcdfg", "-7d9c4")
 """What the name of another object has behind the name of this one."""
 
-ALIKE = {"indexnode-a": "indexnode-b", "indexnode-b": "indexnode-a"}
+ALIKE = {"datanode-a": "datanode-b", "datanode-b": "datanode-a"}
 """Groups of one part, whose pods nothing tells apart."""
 
 

@@ -317,6 +317,20 @@ def test_what_runs_holds_nothing_when_somebody_creates_it_again(
     assert room_left(here, 4)
 
 
+def test_what_is_created_again_after_its_time_keeps_room_that_refuses_nobody() -> None:
+    """It exists and its pods are gone, another webhook denies it every time, or now it is stored: nobody can tell."""
+    here = office(fleet(2))
+    here.review(creation(job("a", 2)))
+    here.read(fleet(2), after=301)
+    for _ in range(2):
+        assert here.review(creation(job("a", 2)), enforced=True).word == "fits"
+        assert here.held == 2
+    other = here.review(creation(job("b", 2)), enforced=True)
+    assert (other.allowed, other.word) == (True, "fits-nowhere")
+    here.read(fleet(2, *running(run_by("a"), 0, 1)))
+    assert here.held == 0
+
+
 def test_pods_that_only_look_like_it_leave_a_new_object_its_room() -> None:
     here = office(fleet(6, *canary(0, 1)))
     here.review(creation(deployment(pods=2)))

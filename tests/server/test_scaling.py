@@ -129,10 +129,18 @@ def test_what_has_not_come_yet_follows_its_size(new: int, held: int) -> None:
     assert here.held == held
 
 
-def test_fewer_pods_are_let_in_without_a_look_where_nothing_is_held() -> None:
-    hub = Hub(deployment(pods=3))
-    found = answer(there(3, gpu=2), scaled(3, 1), hub, "enforce")
-    assert (found["allowed"], "warnings" in found, hub.asked) == (True, False, [])
+def test_fewer_pods_are_let_in_without_a_word() -> None:
+    found = answer(there(3, gpu=2), scaled(3, 1), Hub(deployment(pods=3)), "enforce")
+    assert (found["allowed"], "warnings" in found) == (True, False)
+
+
+@pytest.mark.parametrize("fewer", [0, 1])
+def test_pods_that_were_scaled_away_make_way_for_those_that_come_back(fewer: int) -> None:
+    """The usual way to restart: on a cluster that the object itself fills."""
+    here = there(1, 1)
+    assert answer(here, scaled(2, fewer), Hub(deployment(pods=2)), "enforce")["allowed"]
+    assert answer(here, scaled(fewer, 2), Hub(deployment(pods=fewer)), "enforce")["allowed"]
+    assert not here.review(creation(job("other", pods=1)), enforced=True).allowed
 
 
 def test_a_size_that_stays_is_let_in_without_a_look() -> None:
