@@ -46,12 +46,13 @@ class PodAmounts:
 class Malformed:
     """A value of a pod that the API server refuses, though the rest can be read: its path, and what is wrong there.
 
-    `is_name`: it stands where a name does, and may be a placeholder.
+    `is_name`: it stands where a name does, and may be a placeholder. `lacks`: something is left out there.
     """
 
     path: Path
     message: str
     is_name: bool = False
+    lacks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,17 +61,17 @@ def _checked(
 ) -> bool:
     """Is the part of a pod there? What is wrong with it is collected."""
     piece, value, needed = part
-    nameless, whole = (own.nameless, own.literal) if own else (False, False)
+    fills, whole = (own.fills, own.literal) if own else ((), False)
     there = False
     with faults.collect(*path):
         there = _is_there(piece, value, needed=needed)
     if there:
         with faults.collect(*path):
-            pieces.check(piece, value, namespace, nameless=nameless)
+            pieces.check(piece, value, namespace, fills=fills)
         with faults.collect(*path):
-            pieces.check_refused(piece, value, whole=whole, nameless=nameless, volumes=volumes)
+            pieces.check_refused(piece, value, whole=whole, fills=fills, volumes=volumes)
             if whole and piece == pieces.TEMPLATE:
-                pieces.check_doomed(value, namespace, alone=not path, nameless=nameless)
+                pieces.check_doomed(value, namespace, alone=not path, fills=fills)
     return there
 
 
@@ -81,7 +81,7 @@ def _by_types(
     """What the description of the types says beside that. Raises what was collected."""
     seen = described.findings(given.data, there)
     quoted, knows = (own.quoted, own.knows) if own else ((), ())
-    refused = described.refused(seen, given.data, quoted, whole=bool(own and own.literal and not own.nameless))
+    refused = described.refused(seen, given.data, quoted, whole=bool(own and own.literal and not own.fills))
     judged = {fault.path for fault in faults.found}
     faults.found += [fault for fault in refused if not _is_within(fault.path, judged)]
     faults.raise_if_any()

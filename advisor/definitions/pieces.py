@@ -1,45 +1,48 @@
 """Parts of a pod that a kind keeps outside a pod template: read as a template's, with each fault at its own place.
 
-What a controller fills in is not missed: the containers of a pod spec, or their names (`nameless`).
+What a controller fills in is not missed: the containers of a pod spec, or what these lack (`fills`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from advisor.definitions import doomed, openapi, refused, templates
+from advisor.definitions.refused_containers import HANDLERS, PROBES
 from advisor.errors import InputError, Path
 from advisor.podrules import Refusal
 
 TEMPLATE, TOLERATIONS = "template", "tolerations"
+Fills = Collection[str]
+"""What the controller fills in, as in the profile."""
 
 
-def check(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> None:
+def check(piece: str, value: Any, namespace: str, *, fills: Fills = ()) -> None:
     """Raises InputError for what is no such part of a pod: wrong shapes, quantities and values."""
     with _placed(piece):
-        pod = _PODS[piece](value, nameless)
+        pod = _PODS[piece](value, fills)
         templates.template(pod, namespace)
         _FITS(pod)
 
 
-def check_refused(piece: str, value: Any, *, whole: bool, nameless: bool = False, volumes: Sequence[str] = ()) -> None:
+def check_refused(piece: str, value: Any, *, whole: bool, fills: Fills = (), volumes: Sequence[str] = ()) -> None:
     """Raises InputError for what the API server would refuse in a pod with this part; `volumes` are added to it."""
     with _placed(piece):
-        refused.check(_PODS[piece](value, nameless), whole=whole, volumes=volumes)
+        refused.check(_PODS[piece](value, fills), whole=whole, volumes=volumes)
 
 
-def check_doomed(value: Any, namespace: str, *, alone: bool, nameless: bool = False) -> None:
+def check_doomed(value: Any, namespace: str, *, alone: bool, fills: Fills = ()) -> None:
     """Raises InputError for a whole template of which the API server would take no pod; see `doomed.check`."""
-    doomed.check(_template(value, nameless), namespace, alone=alone)
+    doomed.check(_template(value, fills), namespace, alone=alone)
 
 
-def refusals(piece: str, value: Any, namespace: str, *, nameless: bool = False) -> list[tuple[Path, Refusal]]:
+def refusals(piece: str, value: Any, namespace: str, *, fills: Fills = ()) -> list[tuple[Path, Refusal]]:
     """What pods with this part will be refused for, each with its place in the part."""
     steps = _STEPS[piece]
-    found = doomed.refusals(_PODS[piece](value, nameless), namespace)
+    found = doomed.refusals(_PODS[piece](value, fills), namespace)
     return [(one.path[len(steps) :] if one.path[: len(steps)] == steps else (), one) for one in found]
 
 
@@ -57,24 +60,50 @@ def _placed(piece: str) -> Iterator[None]:
         raise
 
 
-def _template(value: Any, nameless: bool) -> dict[str, Any]:
-    if not nameless or not isinstance(value.get("spec"), dict):
+def _template(value: Any, fills: Fills) -> dict[str, Any]:
+    if not fills or not isinstance(value.get("spec"), dict):
         return dict(value)
-    return {**value, "spec": {**value["spec"], **_named(value["spec"])}}
+    return {**value, "spec": {**value["spec"], **_filled(value["spec"], fills)}}
 
 
-def _pod_spec(value: Any, nameless: bool) -> dict[str, Any]:
-    spec = {**value, **_named(value)} if nameless else dict(value)
+def _pod_spec(value: Any, fills: Fills) -> dict[str, Any]:
+    spec = {**value, **_filled(value, fills)}
     return {"spec": {**spec, "containers": [_PLAIN]} if spec.get("containers") in (None, []) else spec}
 
 
-def _named(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The containers of a spec, with names for those that have none."""
+def _filled(spec: Mapping[str, Any], fills: Fills) -> dict[str, Any]:
+    """The containers of a spec, with what their controller gives them."""
     return {
-        field: [_with_name(item, f"{field.lower()}-{place}") for place, item in enumerate(spec[field])]
+        field: [_complete(item, f"{field.lower()}-{place}", fills) for place, item in enumerate(spec[field])]
         for field in ("containers", "initContainers")
-        if isinstance(spec.get(field), list)
+        if fills and isinstance(spec.get(field), list)
     }
+
+
+def _complete(container: Any, name: str, fills: Fills) -> Any:
+    named = _with_name(container, name) if "names" in fills else container
+    if "probes" not in fills or not isinstance(named, dict):
+        return named
+    probes = {field: _asking(named[field]) for field in PROBES if isinstance(named.get(field), dict)}
+    ports = named.get("ports")
+    opened = {"ports": [_with_port(port, "containerPort") for port in ports]} if isinstance(ports, list) else {}
+    return {**named, **probes, **opened}
+
+
+def _asking(probe: Mapping[str, Any]) -> dict[str, Any]:
+    """A probe that says how to ask, and where."""
+    stated = {
+        field: probe[field] if field == "exec" else _with_port(probe[field], "port")
+        for field in HANDLERS
+        if probe.get(field) is not None
+    }
+    return {**probe, **(stated or {"tcpSocket": {"port": _SOME_PORT}})}
+
+
+def _with_port(value: Any, key: str) -> Any:
+    if not isinstance(value, dict) or isinstance(value.get(key), bool) or value.get(key, 0) not in (None, 0):
+        return value
+    return {**value, key: _SOME_PORT}
 
 
 def _with_name(container: Any, name: str) -> Any:
@@ -82,21 +111,22 @@ def _with_name(container: Any, name: str) -> Any:
     return {**container, "name": name} if unnamed else container
 
 
-def _container(value: Any, _: bool) -> dict[str, Any]:
-    return {"spec": {"containers": [_with_name(value, "main")]}}
+def _container(value: Any, fills: Fills) -> dict[str, Any]:
+    return {"spec": {"containers": [_complete(_with_name(value, "main"), "main", fills)]}}
 
 
-def _resources(value: Any, _: bool) -> dict[str, Any]:
+def _resources(value: Any, _: Fills) -> dict[str, Any]:
     return {"spec": {"containers": [{**_PLAIN, "resources": value}]}}
 
 
-def _field(name: str) -> Callable[[Any, bool], dict[str, Any]]:
+def _field(name: str) -> Callable[[Any, Fills], dict[str, Any]]:
     return lambda value, _: {"spec": {"containers": [_PLAIN], name: value}}
 
 
 _PLAIN = {"name": "main"}
+_SOME_PORT = 8080
 _FIELDS = ("nodeSelector", TOLERATIONS, "affinity")
-_PODS: Mapping[str, Callable[[Any, bool], dict[str, Any]]] = {
+_PODS: Mapping[str, Callable[[Any, Fills], dict[str, Any]]] = {
     TEMPLATE: _template,
     "podSpec": _pod_spec,
     "container": _container,

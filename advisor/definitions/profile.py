@@ -370,7 +370,13 @@ def _templates(
     labels = context.each(outputs.LABELS, rule.labels, [{}] * len(given), given)
     for name, pod, first, own in zip(names, pods, written, labels, strict=True):
         with at(name):
-            yield templates.template(pod, context.namespace, own, _labels(first))
+            made = templates.template(pod, context.namespace, own, _labels(first))
+            yield made if "probes" not in context.profile.spec.fills else _completed(made)
+
+
+def _completed(template: PodTemplate) -> PodTemplate:
+    """What its containers lack comes from elsewhere."""
+    return replace(template, malformed=tuple(one for one in template.malformed if not one.lacks))
 
 
 def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:

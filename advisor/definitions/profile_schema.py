@@ -197,7 +197,7 @@ class ProfileSpec(_Model):
     """`counts`: paths of numbers of pods, which must be whole and not negative where they are given.
 
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
-    `nameless`: the controller names containers that have no name.
+    `fills`: what the controller fills in where containers lack it: their names, what probes and ports do not say.
     `quoted`: paths below which the API server takes a quantity as text or a whole number, not as 0.5.
     `knows`: fields of the kind's own among those of parts of pods.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
@@ -215,7 +215,7 @@ class ProfileSpec(_Model):
 
     for_: For = Field(alias="for")
     literal: bool = False
-    nameless: bool = False
+    fills: tuple[Literal["names", "probes"], ...] = ()
     quoted: tuple[PlainPath, ...] = ()
     knows: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ so that the others are still answered; a failed path is never a zero.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -159,7 +159,15 @@ def members(documents: Sequence[Document]) -> Iterator[Document]:
         for item in items:
             if item is not document and _is_list(item):
                 raise InputError.of([item.placed(Fault("is a List inside a List, which kubectl does not take", ()))])
-            yield item
+            yield item if item is document else _as_listed(item, document.data)
+
+
+def _as_listed(item: Document, listed: Mapping[str, Any]) -> Document:
+    """Items of a PodList, unlike those of a List, need not say what they are."""
+    kind = str(listed.get("kind", "")).removesuffix("List")
+    if not kind or not isinstance(item.data, dict) or "kind" in item.data or "apiVersion" in item.data:
+        return item
+    return replace(item, data={"apiVersion": listed.get("apiVersion"), "kind": kind, **item.data})
 
 
 def _is_list(document: Document) -> bool:
@@ -343,19 +351,19 @@ def _with_roles(workload: Workload, document: Document, written: Context, found:
         requires=profile.requires(context),
     )
     asked = replace(context, document=given)
-    whole = _warned(whole, document, object_checks.parts(given, found, asked), nameless=written.profile.spec.nameless)
+    whole = _warned(whole, document, object_checks.parts(given, found, asked), fills=written.profile.spec.fills)
     return _with_claims(whole, beside, profile.claims(context, made.roles))
 
 
 def _warned(
-    workload: Workload, document: Document, written: Iterator[tuple[Path, Part]], *, nameless: bool = False
+    workload: Workload, document: Document, written: Iterator[tuple[Path, Part]], *, fills: Collection[str] = ()
 ) -> Workload:
     """With what the API server will refuse its pods for, found where the manifest says so."""
 
     def places() -> Iterator[doomed.Found]:
         for path, (piece, value, _) in dict(written).items():
             if value is not None:
-                for inside, one in pieces.refusals(piece, value, workload.namespace, nameless=nameless):
+                for inside, one in pieces.refusals(piece, value, workload.namespace, fills=fills):
                     yield (*path, *inside), one
 
     found = doomed.notes(workload.roles, places(), document)

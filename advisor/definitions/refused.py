@@ -189,6 +189,8 @@ def _term_keys(term: Data, own: Mapping[str, str]) -> None:
             faults.add(f"{key} is in mismatchLabelKeys too", "matchLabelKeys", place)
         elif key in known and key in own:
             faults.add(f"{key} is in the labelSelector too", "matchLabelKeys", place, hint="leave one of them away")
+        elif key in same[:place] and key in own:
+            faults.add(f"{key} is there already", "matchLabelKeys", place)
     faults.raise_if_any()
 
 

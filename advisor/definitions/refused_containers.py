@@ -96,15 +96,15 @@ def _handler(one: Data, known: tuple[str, ...]) -> Wrong:
     stated = [field for field in known if one.get(field) is not None]
     if len(stated) != 1:
         more = f"has more than one of {', '.join(stated)}" if stated else f"must have one of {', '.join(known)}"
-        yield Malformed((), more)
+        yield Malformed((), more, lacks=not stated)
     if "exec" in stated and not lenient.listed(lenient.mapping(one, "exec"), "command"):
-        yield Malformed(("exec", "command"), "is required")
+        yield Malformed(("exec", "command"), "is required", lacks=True)
     for field in ("httpGet", "tcpSocket"):
         if field in stated:
             yield from under((field, "port"), _port(lenient.mapping(one, field).get("port")))
     port = lenient.number(lenient.mapping(one, "grpc"), "port")
     if "grpc" in stated and port is not None and not 1 <= port <= MOST_PORT:
-        yield Malformed(("grpc", "port"), f"must be 1 to {MOST_PORT}")
+        yield Malformed(("grpc", "port"), f"must be 1 to {MOST_PORT}", lacks=port == 0)
     for place, header in lenient.items(lenient.mapping(one, "httpGet"), "httpHeaders"):
         if not HEADER.fullmatch(lenient.text(header, "name")):
             yield Malformed(("httpGet", "httpHeaders", place, "name"), "is no name of a header")
@@ -114,7 +114,7 @@ def _port(port: Any) -> Wrong:
     if isinstance(port, str) and not PORT.fullmatch(port):
         yield Malformed((), "is a number in quotes, which counts as a name" if port.isdigit() else NO_PORT)
     elif isinstance(port, int) and not isinstance(port, bool) and not 1 <= port <= MOST_PORT:
-        yield Malformed((), f"must be 1 to {MOST_PORT}, or the name of a port")
+        yield Malformed((), f"must be 1 to {MOST_PORT}, or the name of a port", lacks=port == 0)
 
 
 def _resizes(container: Data, *, never: bool, once: bool) -> Wrong:

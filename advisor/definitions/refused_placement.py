@@ -47,6 +47,8 @@ def _toleration(toleration: Data) -> Wrong:
 
 def _affinity(affinity: Data) -> Wrong:
     nodes = lenient.mapping(affinity, "nodeAffinity")
+    if nodes.get(REQUIRED) is not None and not lenient.listed(lenient.mapping(nodes, REQUIRED), "nodeSelectorTerms"):
+        yield Malformed(("nodeAffinity", REQUIRED, "nodeSelectorTerms"), "must have a term")
     for place, term in lenient.items(lenient.mapping(nodes, REQUIRED), "nodeSelectorTerms"):
         yield from under(("nodeAffinity", REQUIRED, "nodeSelectorTerms", place), _node_term(term, strict=True))
     for place, item in lenient.items(nodes, PREFERRED):

@@ -7,10 +7,13 @@ name or value of a variable is ever part of a message.
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from advisor import quantity
 from advisor.definitions import lenient
 from advisor.definitions.lenient import Data, Wrong, under
 from advisor.definitions.noticed import SUBDOMAIN
+from advisor.errors import InputError
 from advisor.labels import is_key
 from advisor.workload import Malformed
 
@@ -25,6 +28,8 @@ OF_VARIABLES = (
     *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
 )
 RESOURCES = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)")
+UNITS = frozenset(1000 * base**power for base in (1000, 1024) for power in range(7))
+"""What bytes may be counted in, in thousandths."""
 VALUES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 ALL_OF = ("configMapRef", "secretRef")
 
@@ -62,7 +67,10 @@ def _variable(variable: Data) -> Wrong:
 
 
 def _value(source: Data) -> Wrong:
-    path = lenient.text(lenient.mapping(source, "fieldRef"), "fieldPath")
+    reference = lenient.mapping(source, "fieldRef")
+    path = lenient.text(reference, "fieldPath")
+    if lenient.text(reference, "apiVersion") not in ("", "v1"):
+        yield Malformed(("fieldRef", "apiVersion"), "must be v1")
     if path and path not in OF_VARIABLES and not _is_subscript(path):
         yield Malformed(("fieldRef", "fieldPath"), "is no field that a variable can hold")
     yield from under(("resourceFieldRef",), _resource(lenient.mapping(source, "resourceFieldRef")))
@@ -81,6 +89,17 @@ def _resource(reference: Data) -> Wrong:
     resource = lenient.text(reference, "resource")
     if resource and not RESOURCES.fullmatch(resource):
         yield Malformed(("resource",), "is not limits. or requests. with cpu, memory, ephemeral-storage or hugepages-…")
+    if resource and not _divides(resource, reference.get("divisor")):
+        yield Malformed(("divisor",), "must be 1m or 1 for cpu, for bytes 1 or one unit of them such as 1Mi")
+
+
+def _divides(resource: str, divisor: Any) -> bool:
+    """What has no form of a quantity is told elsewhere; none at all, or zero, is 1."""
+    try:
+        amount = quantity.parse(divisor or 0)
+    except InputError:
+        return True
+    return amount == 0 or amount in ((1, 1000) if resource.endswith(".cpu") else UNITS)
 
 
 def _key(reference: Data) -> Wrong:

@@ -76,3 +76,11 @@ def test_a_list_inside_a_list_is_refused_as_kubectl_does_it() -> None:
     assert read(inner).faults == ()
     with pytest.raises(InputError, match="is a List inside a List"):
         read({"apiVersion": "v1", "kind": "List", "items": [inner]})
+
+
+def test_items_of_a_list_of_one_kind_are_of_that_kind() -> None:
+    pod = {key: value for key, value in example("Pod").items() if key not in ("apiVersion", "kind")}
+    found = read({"apiVersion": "v1", "kind": "PodList", "items": [pod]})
+    assert (found.kind, found.pods) == ("Pod", 1)
+    with pytest.raises(InputError, match="apiVersion is missing"):
+        read({"apiVersion": "v1", "kind": "List", "items": [pod]})

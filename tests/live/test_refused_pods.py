@@ -213,6 +213,31 @@ PAIRS: list[tuple[Object, Object, str]] = [
         f"{MAIN}.env[0].valueFrom.fieldRef.fieldPath",
     ),
     (
+        env(valueFrom={"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}),
+        env(valueFrom={"fieldRef": {"apiVersion": "v2", "fieldPath": "metadata.name"}}),
+        f"{MAIN}.env[0].valueFrom.fieldRef.apiVersion",
+    ),
+    *(
+        (
+            env(valueFrom={"resourceFieldRef": {"resource": f"limits.{resource}", "divisor": right}}),
+            env(valueFrom={"resourceFieldRef": {"resource": f"limits.{resource}", "divisor": wrong}}),
+            f"{MAIN}.env[0].valueFrom.resourceFieldRef.divisor",
+        )
+        for resource, right, wrong in (
+            ("cpu", "1m", "2"),
+            ("cpu", "1", "1k"),
+            ("cpu", "0", "1Ki"),
+            ("memory", "1Mi", "1m"),
+            ("memory", "1k", "2Ki"),
+            ("ephemeral-storage", "1Ei", "3"),
+        )
+    ),
+    (
+        on_nodes(),
+        {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": []}}}},
+        f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms",
+    ),
+    (
         env(valueFrom={"resourceFieldRef": {"resource": "limits.hugepages-2Mi"}}),
         env(valueFrom={"resourceFieldRef": {"resource": "limits.nvidia.com/gpu"}}),
         f"{MAIN}.env[0].valueFrom.resourceFieldRef.resource",
