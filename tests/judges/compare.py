@@ -4,7 +4,7 @@ Which role a pod belongs to is asked of the definition's `podSelector`, as `desc
 knows other labels than the controller gives is a difference too. Then everything that placement sees of a pod must be
 as its role says. What is left out, and why:
 
-- node name, priority and status: they come from the scheduler and from the cluster's classes;
+- node name, priority, preemption policy and status: they come from the scheduler and from the cluster's classes;
 - a service account that the manifest does not name: the controller makes it before the pods;
 - the devices that a claim asks for: they stand in another object than the pod;
 - claims of volumes that are made with the workload: it has them as a doubt (`Workload.unmodelled`);
@@ -30,7 +30,7 @@ from advisor.workload import PodTemplate, Role, Workload
 from tests.judges import pods as raw
 from tests.servers.objects import Object, Objects
 
-APART = ("node_name", "priority", "labels", "made", "added", "annotations", "volume_claims")
+APART = ("node_name", "priority", "preemption", "labels", "made", "added", "annotations", "volume_claims")
 """Fields that are not compared, or by rules of their own."""
 GANG = "spec.schedulingGroup"
 """We use it where the group's object is at hand, and compare its name in either case."""
