@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# tests wait for servers half of their time
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-controllers check coverage bench lock clean
@@ -22,7 +24,7 @@ demo: $(VENV)/.run
 	@$(BIN)/wm-place --clusters scenarios/demo/clusters.yaml scenarios/demo/train.yaml
 
 test: $(VENV)/.dev
-	@$(BIN)/pytest --quiet --numprocesses auto
+	@$(BIN)/pytest --quiet --numprocesses $(WORKERS)
 
 # some manifests of each kind, all of them with ALL=1; and what makes the same comparison for users
 test-controllers: $(VENV)/.dev
