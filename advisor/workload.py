@@ -264,11 +264,6 @@ class GangObject:
     priority_class: str = ""
     priority: int | None = None
 
-    @property
-    def demands(self) -> bool:
-        """Does it make its pods a gang, as far as is known?"""
-        return self.minimum is not None or not self.given
-
 
 @dataclass(frozen=True, slots=True)
 class RoleState:

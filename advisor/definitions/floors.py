@@ -30,8 +30,8 @@ def kept(context: Context, extraction: Extraction, scaler: Scaler | None, made: 
 
 
 def _with_replicas(context: Context, extraction: Extraction, path: str, wanted: int) -> dict[str, Role]:
-    """The roles by name, with so many at the path that scalers set."""
-    document = prepare(context.value(outputs.OBJECT, f"{path} = $wanted", None, wanted=wanted))
+    """The roles by name, of the object with so many replicas."""
+    document = prepare(profile.resized(context, path, wanted))
     other = Extraction(extraction.definition, document, extraction.engine)
     return {role.name: role for role in profile.roles(replace(context, document=document), other).roles}
 

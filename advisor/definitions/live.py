@@ -57,7 +57,7 @@ def resized(document: Document, catalog: Catalog, replicas: int) -> Any:
     context = _context(document, catalog)
     if context is None or context.profile.spec.scaled is None:
         return None
-    return context.value(outputs.OBJECT, f"{context.profile.spec.scaled} = $replicas", None, replicas=replicas)
+    return profile.resized(context, context.profile.spec.scaled, replicas)
 
 
 def _context(document: Document, catalog: Catalog) -> Context | None:

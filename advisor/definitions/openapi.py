@@ -8,7 +8,6 @@ refused by kubectl and dropped by servers, unless they are newer than the table.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 from advisor import files, quantity
 from advisor.definitions import shapes
+from advisor.definitions.metadata import TIME
 from advisor.definitions.shipped import builtin_folder
 from advisor.errors import Fault, InputError, Path, likely
 from advisor.workload import Malformed
@@ -190,10 +190,9 @@ def _int_or_text(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    return "" if isinstance(value, str) and _TIME.fullmatch(value) else "must be a time such as 2026-01-31T12:00:00Z"
+    return "" if isinstance(value, str) and TIME.fullmatch(value) else "must be a time such as 2026-01-31T12:00:00Z"
 
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)", re.ASCII)
 _LEAVES: Mapping[str, Leaf] = {
     "text": _leaf(str),
     "flag": _leaf(bool),

@@ -160,12 +160,17 @@ def with_scaler(context: Context, scaler: Scaler | None) -> tuple[Context, list[
     wanted = scaler.wants(begins)
     if wanted == stated or (stated is None and not wanted):
         return context, []
-    after = prepare(context.value(outputs.OBJECT, f"{path} = $wanted", None, wanted=wanted))
+    after = prepare(resized(context, path, wanted))
     text = scaler.says(stated, wanted)
     notes = differences(context.document.data, after.data, ())
     return replace(context, document=after), [
         replace(note, rule="scaler", text=text, warns=stated is not None) for note in notes
     ]
+
+
+def resized(context: Context, path: str, replicas: int) -> Any:
+    """The object with so many at the path that scalers set."""
+    return context.value(outputs.OBJECT, f"{path} = $replicas", None, replicas=replicas)
 
 
 def with_defaults(context: Context) -> tuple[Context, list[Note]]:

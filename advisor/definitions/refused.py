@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from advisor.definitions import lenient, metadata, plain
-from advisor.definitions.noticed import NAME
+from advisor.definitions.noticed import NAME, PREFERRED, REQUIRED
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, Path, at, likely
 
@@ -24,8 +24,6 @@ SECCOMP, SECCOMP_OF = "seccomp.security.alpha.kubernetes.io/pod", "container.sec
 SECCOMP_PROFILE = re.compile(r"runtime/default|docker/default|unconfined|localhost/(?!/)(?!(.*/)?\.\.(/|$)).*")
 APPARMOR_OF = "container.apparmor.security.beta.kubernetes.io/"
 APPARMOR_PROFILE = re.compile(r"(runtime/default|unconfined|localhost/.*)?")
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 # fmt: off
 SOURCES = frozenset(
     {

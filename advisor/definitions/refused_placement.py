@@ -11,12 +11,11 @@ from typing import Any
 
 from advisor.definitions import forms, lenient
 from advisor.definitions.lenient import Data, Wrong, under
-from advisor.definitions.noticed import NAME, REQUIRED, SUBDOMAIN
+from advisor.definitions.noticed import NAME, PREFERRED, REQUIRED, SUBDOMAIN
 from advisor.errors import InputError, Path
 from advisor.labels import is_key, is_value
 from advisor.workload import Malformed
 
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 NO_KEY, NO_VALUE = "is no label key", "is no label value"
 ONE_VALUE = ("Gt", "Lt")
 WITH_VALUES = ("In", "NotIn")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from advisor.definitions import malformed, noticed, plain
-from advisor.definitions.noticed import REQUIRED
+from advisor.definitions.noticed import PREFERRED, REQUIRED
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, at
 from advisor.labels import (
@@ -28,7 +28,6 @@ from advisor.labels import (
 from advisor.labels import labels as sorted_labels
 from advisor.workload import Container, DeviceClaim, PodAmounts, PodTemplate
 
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 NODE_OPERATORS = (*LABEL_OPERATORS, "Gt", "Lt")
 WITH_VALUES = ("In", "NotIn", "Gt", "Lt")
