@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from advisor import files
+from tests.servers import crds
+from tests.servers.objects import Object
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 
@@ -36,12 +38,11 @@ def definitions(kinds: Collection[tuple[str, str]]) -> list[Path]:
     return sorted({path for kind, path in _definitions().items() if kind in kinds})
 
 
-@cache
 def _definitions() -> Mapping[tuple[str, str], Path]:
-    found = {}
-    for path in sorted((FOLDER / "crds").glob("*.yaml")):
-        for document in files.documents(files.read(str(path))):
-            if document.data.get("kind") == "CustomResourceDefinition":
-                spec = document.data["spec"]
-                found[spec["group"], spec["names"]["kind"]] = path
-    return found
+    return {(one["spec"]["group"], one["spec"]["names"]["kind"]): path for path, one in custom_resources()}
+
+
+@cache
+def custom_resources() -> Sequence[tuple[Path, Object]]:
+    """Every CustomResourceDefinition with its file. They are long, so they are read once; nobody changes them."""
+    return [(path, one) for path in sorted((FOLDER / "crds").glob("*.yaml")) for one in crds.read(path)]

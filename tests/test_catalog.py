@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from advisor.commands import definitions
 from advisor.definitions import examples, layers, profile_checks, profile_schema
@@ -87,13 +86,9 @@ def test_what_a_scale_sets_is_what_the_kind_says(path: Path) -> None:
 @cache
 def sizes() -> dict[tuple[str, str], dict[str, str | None]]:
     """Kind → version → the path of the replicas in its subresource `scale`, as the CRDs of the corpus say."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    paths = sorted((corpus.FOLDER / "crds").glob("*.yaml"))
-    found = (document for path in paths for document in yaml.load_all(path.read_text(), loader) if document)
     return {
         (one["spec"]["group"], one["spec"]["names"]["kind"]): dict(map(_size, one["spec"]["versions"]))
-        for one in found
-        if one.get("kind") == "CustomResourceDefinition"
+        for _, one in corpus.custom_resources()
     }
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from advisor import files
 from advisor.definitions import layers, object_checks, openapi, pieces, profile_schema, reading
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import prepare
@@ -31,13 +30,10 @@ OLDER = {"workloadRef", "aix", "alibi"}
 @cache
 def schemas() -> Mapping[tuple[str, str, str], Schema]:
     found = {}
-    for path in sorted((corpus.FOLDER / "crds").glob("*.yaml")):
-        for document in files.documents(files.read(str(path))):
-            if document.data.get("kind") == "CustomResourceDefinition":
-                spec = document.data["spec"]
-                for version in spec["versions"]:
-                    key = (spec["group"], spec["names"]["kind"], version["name"])
-                    found[key] = version.get("schema", {}).get("openAPIV3Schema", {})
+    for spec in (one["spec"] for _, one in corpus.custom_resources()):
+        for version in spec["versions"]:
+            key = (spec["group"], spec["names"]["kind"], version["name"])
+            found[key] = version.get("schema", {}).get("openAPIV3Schema", {})
     return found
 
 

@@ -112,10 +112,9 @@ class TestSchema:
 
 
 def crds() -> Iterator[Crd]:
-    for path in sorted((corpus.FOLDER / "crds").glob("*.yaml")):
-        for document in files.documents(files.read(str(path))):
-            if schematic.is_crd(document.data):
-                yield schematic.read(document.data)
+    for _, one in corpus.custom_resources():
+        assert schematic.is_crd(one)
+        yield schematic.read(one)
 
 
 class TestNumbers:

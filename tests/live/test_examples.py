@@ -17,12 +17,11 @@ KINDS = sorted({(str(one["apiVersion"]), str(one["kind"])) for one in EXAMPLES})
 def definition(version: str, kind: str) -> Object | None:
     """Of the corpus, where it has one that serves this version."""
     group, _, wanted = version.rpartition("/")
-    for path in sorted((corpus.FOLDER / "crds").glob("*.yaml")):
-        for one in crds.read(path):
-            spec = one["spec"]
-            served = [each["name"] for each in spec["versions"] if each["served"]]
-            if (spec["group"], spec["names"]["kind"]) == (group, kind) and wanted in served:
-                return one
+    for _, one in corpus.custom_resources():
+        spec = one["spec"]
+        served = [each["name"] for each in spec["versions"] if each["served"]]
+        if (spec["group"], spec["names"]["kind"]) == (group, kind) and wanted in served:
+            return one
     return None
 
 
