@@ -29,6 +29,9 @@ LIFTS = {
 }
 """Rule → the change that lifts it."""
 
+INSTALLS = {"namespace-missing": "create-namespace", "kind-not-served": "serve-kind"}
+"""Refusal of the cluster as a whole → the change that ends it."""
+
 COME_BACK = ("cordoned", "not-ready")
 """Nodes that are there and only have to be let in again: looked at before anything is freed or added."""
 
@@ -46,14 +49,20 @@ def changes(case: Case, placed: dict[str, int]) -> tuple[Change, ...]:
 def _all(case: Case, placed: dict[str, int]) -> Iterator[Change]:
     refused = {reason.code for reason in case.diagnosis.refusals}
     if refused:
-        if refused == {"namespace-missing"} and case.fits(AS_READ):
-            yield Change("create-namespace", case.diagnosis.refusals[0].subject)
+        yield from _installed(case, refused)
         return
     yield from _quota(case)
     yield from _lifted(case, COME_BACK)
     yield from _freed(case, placed)
     yield from _added(case)
     yield from _lifted(case, tuple(code for code in LIFTS if code not in COME_BACK))
+
+
+def _installed(case: Case, refused: set[str]) -> Iterator[Change]:
+    """What the cluster does not have yet, where the nodes would take the gang and nothing else is against it."""
+    if len(refused) == 1 and refused <= INSTALLS.keys() and case.fits(AS_READ):
+        subjects = dict.fromkeys(reason.subject.rstrip(",") for reason in case.diagnosis.refusals)
+        yield Change(INSTALLS[refused.pop()], ", ".join(subjects))
 
 
 def _quota(case: Case) -> Iterator[Change]:

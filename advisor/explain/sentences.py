@@ -93,7 +93,8 @@ def _how(verdict: Verdict, in_turn: bool) -> str:
 def _size(sizes: Mapping[str, int]) -> str:
     """What is left out altogether is so in a company of others only."""
     named = ", ".join(f"{count} {role}" for role, count in sizes.items())
-    return named if any(sizes.values()) else "the others without it"
+    pods = "pod" if sum(sizes.values()) == 1 else "pods"
+    return f"{named} {pods}" if any(sizes.values()) else "the others without it"
 
 
 def reason(one: Reason, in_turn: bool = False) -> str:
@@ -186,6 +187,8 @@ def change(one: Change) -> str:
             return f"ResourceQuota {one.subject} with {detail} left"
         case "create-namespace":
             return f"create namespace {one.subject}"
+        case "serve-kind":
+            return f"install what serves {one.subject}"
         case "add-toleration":
             return f"tolerate {one.subject} ({plural(one.count, 'node')})"
         case "drop-selector":

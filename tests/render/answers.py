@@ -139,7 +139,7 @@ def smaller() -> Verdict:
         largest=placed.size,
         reasons=(reason,),
         taken_at=NOON,
-        why="1 leader, 1 worker fit; 8 free, 12 needed in all",
+        why="1 leader, 1 worker pods fit; 8 free, 12 needed in all",
     )
 
 
