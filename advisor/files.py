@@ -85,8 +85,8 @@ class Document:
         return replace(self, data=data, prefix=path, where=Where(self.source.name, line or self.where.line))
 
     def members(self, key: str) -> list[Document]:
-        """The items of the list under `key` as documents of their own, their lines found in one pass."""
-        items: list[Any] = self.data[key]
+        """The items of the list under `key`, if any, as documents of their own, their lines found in one pass."""
+        items: list[Any] = self.data.get(key) or []
         lines = _item_lines(self.source, self.number, (*self.prefix, key))
         known = [*lines, *[None] * (len(items) - len(lines))]
         return [self.member(item, key, n, line=known[n]) for n, item in enumerate(items)]

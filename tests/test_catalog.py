@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from advisor.definitions.layers import Entry
 from advisor.definitions.profile_schema import Profile
 from advisor.definitions.shipped import builtin_folder
 from advisor.definitions.validate import validate
+from advisor.workload import Workload
 from tests import corpus
 
 FILES = sorted(path for path in builtin_folder().glob("*.yaml") if path.stem.rpartition("-")[2].startswith("v"))
@@ -65,6 +69,34 @@ class TestFile:
 
     def test_the_examples_come_out_as_they_say(self, path: Path) -> None:
         assert [outcome for outcome in examples.tried(entry(path)) if not outcome.holds] == []
+
+    def test_an_empty_name_is_none(self, path: Path) -> None:
+        """With generateName, as the API server reads it."""
+        for trial in examples.trials(entry(path)):
+            unnamed, empty = (_named(trial, {"generateName": "ab-", **more}) for more in ({}, {"name": ""}))
+            assert [(fault.path, fault.message) for fault in empty.faults] == [
+                (fault.path, fault.message) for fault in unnamed.faults
+            ]
+            assert (empty.roles, empty.groups, empty.requires) == (unnamed.roles, unnamed.groups, unnamed.requires)
+
+
+def _named(trial: examples.Trial, names: Mapping[str, str]) -> Workload:
+    manifest = dict(trial.example.manifest)
+    others = {key: value for key, value in manifest["metadata"].items() if key != "name"}
+    changed = trial.example.model_copy(update={"manifest": {**manifest, "metadata": {**others, **names}}})
+    return replace(trial, example=changed).workload()
+
+
+def test_patterns_end_where_the_text_ends() -> None:
+    """`$` matches before a line's end, too, with which block scalars of YAML end."""
+    own = [path for path in builtin_folder().rglob("*") if path.suffix in (".yaml", ".jq")]
+    found = [
+        f"{path.name}:{number}"
+        for path in own
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r'(?:test|match|capture)\("[^"]*\$(?:["|)])', line)
+    ]
+    assert not found
 
 
 def test_every_kind_that_is_referred_to_is_recorded_and_read_by_servers() -> None:

@@ -49,6 +49,14 @@ def check(data: Data, *, core: bool = False) -> None:
     faults.raise_if_any()
 
 
+def as_decoded(data: Data) -> Data:
+    """The object without an empty name, which is none: rules and expressions look whether one is there."""
+    metadata = plain.mapping(data, "metadata")
+    if metadata.get("name") != "":
+        return data
+    return {**data, "metadata": {key: value for key, value in metadata.items() if key != "name"}}
+
+
 def check_inner(metadata: Data, *, core: bool = True) -> None:
     """What pods take over from their template, too. Raises InputError with every fault."""
     faults = Faults()

@@ -33,6 +33,7 @@ from advisor.definitions.catalog import Catalog, Found
 from advisor.definitions.engine import EXHAUSTED, Prepared, prepare
 from advisor.definitions.extract import Extraction
 from advisor.definitions.layers import BUILTIN
+from advisor.definitions.metadata import as_decoded
 from advisor.definitions.object_checks import Part
 from advisor.definitions.profile import Context
 from advisor.definitions.profile_schema import Profile
@@ -171,8 +172,12 @@ def _as_listed(item: Document, listed: Mapping[str, Any]) -> Document:
 
 
 def _is_list(document: Document) -> bool:
+    """Kinds of one's own may be called a list and be none; Kubernetes' own List is one without items, too."""
     data = document.data
-    return isinstance(data, dict) and isinstance(data.get("items"), list) and str(data.get("kind", "")).endswith("List")
+    if not isinstance(data, dict) or not str(data.get("kind", "")).endswith("List"):
+        return False
+    items, own = data.get("items"), (data.get("apiVersion"), data["kind"]) == ("v1", "List")
+    return isinstance(items, list) or (own and items is None)
 
 
 def kind_of(document: Document) -> tuple[str, str]:
@@ -250,7 +255,7 @@ def _blamed(fault: Fault, found: Found) -> Fault:
 
 
 def _read(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
-    own, given = profile_of(found), prepare(document.data)
+    own, given = profile_of(found), prepare(as_decoded(document.data))
     if own is None:
         whole = _by_definition(workload, document, given, found, beside)
         return _waiting(_alone(whole, found), given, found, own)

@@ -9,7 +9,7 @@ def unit_factor($unit; $power):
 
 def thousandths:
   tostring
-  | capture("^(?<sign>[-+]?)(?<whole>[0-9]*)\\.?(?<part>[0-9]*)(?<unit>[A-Za-z]*)(?<power>[-+]?[0-9]*)$")
+  | capture("^(?<sign>[-+]?)(?<whole>[0-9]*)\\.?(?<part>[0-9]*)(?<unit>[A-Za-z]*)(?<power>[-+]?[0-9]*)\\z")
     // error("no quantity")
   | unit_factor(.unit; .power | ltrimstr("+")) as $factor
   | ("\(.sign | ltrimstr("+"))0\(.whole).\(.part)0" | tonumber) * $factor;

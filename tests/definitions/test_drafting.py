@@ -89,10 +89,21 @@ class TestSchema:
         assert self.sites(both) == [(".spec.worker.template", "podTemplateSpecPath")]
 
     @pytest.mark.parametrize(
-        "data", [{}, {"spec": {}}, {"spec": {"versions": 1}}, {"spec": {"versions": [{"name": "v1"}]}}]
+        ("data", "why"),
+        [
+            ({}, "no whole CustomResourceDefinition"),
+            ({"spec": {}}, "no whole CustomResourceDefinition"),
+            ({"spec": None}, "no whole CustomResourceDefinition"),
+            ({"spec": {"versions": [{"name": "v1"}]}}, "no whole CustomResourceDefinition"),
+            ({"spec": {"versions": [{"name": "v1", "schema": None}]}}, "no whole CustomResourceDefinition"),
+            ({"spec": {"versions": 1}}, "spec.versions: must be a list, not a number"),
+            ({"spec": {"versions": ["v1"]}}, r"spec.versions\[0\]: must be a mapping, not text"),
+            ({"spec": {"versions": [{"name": "v1"}, None]}}, r"spec.versions\[1\]: must be a mapping, not null"),
+            ({"spec": {"versions": [], "names": [1]}}, "spec.names: must be a mapping, not a list"),
+        ],
     )
-    def test_what_is_no_whole_crd(self, data: Object) -> None:
-        with pytest.raises(InputError, match="no whole CustomResourceDefinition"):
+    def test_what_is_no_whole_crd(self, data: Object, why: str) -> None:
+        with pytest.raises(InputError, match=why):
             schematic.read(data)
 
     @pytest.mark.corpus

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from advisor.definitions import layers, profile_schema
+from advisor import files
+from advisor.definitions import layers, profile_schema, reading
+from advisor.definitions.catalog import Catalog
 from advisor.errors import InputError, dotted
 from tests.definitions.builders import read
 from tests.test_catalog import FILES
@@ -84,3 +86,12 @@ def test_items_of_a_list_of_one_kind_are_of_that_kind() -> None:
     assert (found.kind, found.pods) == ("Pod", 1)
     with pytest.raises(InputError, match="apiVersion is missing"):
         read({"apiVersion": "v1", "kind": "List", "items": [pod]})
+
+
+def test_a_list_may_have_no_items() -> None:
+    more: list[Object] = [{}, {"items": None}, {"items": []}]
+    for one in ({"apiVersion": "v1", "kind": "List", **items} for items in more):
+        found = reading.read(files.documents(files.Source("x", json.dumps(one))), Catalog())
+        assert (found.workloads, found.missing) == ((), ())
+    with pytest.raises(InputError):
+        reading.read(files.documents(files.Source("x", '{"kind": "List"}')), Catalog())

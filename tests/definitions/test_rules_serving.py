@@ -162,6 +162,10 @@ def test_dynamo_with_pod_templates(components: str, expected: list[str]) -> None
             "components: {dataNode: {groups: [{name: a, replicas: 1}, {name: a, replicas: 1}]}}",
             ["spec.components.dataNode.groups[1].name: is the name of an earlier group, too"],
         ),
+        (
+            'components: {dataNode: {groups: [{name: "zone-a ", replicas: 1}]}}',
+            ["spec.components.dataNode.groups[0].name: becomes part of names of objects"],
+        ),
         ("dependencies: {msgStreamType: nats}", ["spec.dependencies.msgStreamType"]),
         (
             "dependencies: {etcd: {external: true}}",

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from advisor.definitions import versions
+from advisor import errors
+from advisor.definitions import plain, versions
 from advisor.definitions.drafting.steps import ITEM, MEMBER, Site, Steps
 from advisor.errors import InputError, unknown
 from advisor.inventory import Kind
@@ -33,17 +34,26 @@ def is_crd(data: Any) -> bool:
 
 def read(data: Mapping[str, Any], version: str = "") -> Crd:
     """The version asked for, else the most mature that is served. Raises InputError for what is no whole CRD."""
-    try:
-        spec = data["spec"]
-        served = {one["name"]: one for one in spec["versions"] if one.get("served", True)}
-        chosen = version or max(served, key=versions.maturity)
-        if chosen not in served:
-            raise unknown("version", chosen, served)
-        schema = served[chosen]["schema"]["openAPIV3Schema"]
-        kind = Kind(spec["group"], chosen, spec["names"]["kind"])
-        return Crd(kind, spec["names"]["plural"], spec.get("scope") == "Namespaced", schema)
-    except (KeyError, TypeError, ValueError):
-        raise InputError("is no whole CustomResourceDefinition", path=("spec", "versions")) from None
+    spec = plain.mapping(data, "spec")
+    with errors.at("spec"):
+        served = {name: one for name, one in _served(spec) if name}
+        if version and version not in served:
+            raise unknown("version", version, served)
+        chosen = version or max(served, key=versions.maturity, default="")
+        schema = plain.below(served.get(chosen, {}), ("schema", "openAPIV3Schema"))
+        names = plain.mapping(spec, "names")
+        kind = Kind(plain.text(spec, "group"), chosen, plain.text(names, "kind"))
+        crd = Crd(kind, plain.text(names, "plural"), plain.text(spec, "scope") == "Namespaced", schema)
+    if not (kind.group and kind.kind and crd.plural and schema):
+        raise InputError("is no whole CustomResourceDefinition", path=("spec",))
+    return crd
+
+
+def _served(spec: Schema) -> Iterator[tuple[str, Schema]]:
+    for place, one in plain.mappings(spec, "versions"):
+        with errors.at("versions", place):
+            if one.get("served", True):
+                yield plain.text(one, "name"), one
 
 
 def sites(schema: Schema) -> list[Site]:
