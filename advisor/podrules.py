@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from advisor import quantity
 from advisor.errors import InputError, Path, dotted
-from advisor.labels import NodeTerm, Toleration
+from advisor.labels import NodeTerm, Toleration, is_key
 from advisor.quantity import Amounts
 from advisor.resources import is_extended, is_native, may_be_pod_level
 from advisor.workload import Container, PodTemplate
@@ -110,9 +110,9 @@ def _amount_faults(name: str, amount: int, named: Named) -> Iterator[str]:
 
 
 def _may_be_asked(name: str) -> bool:
-    """By a container."""
+    """By a container; a quota must be able to name an extended resource, too."""
     if "/" in name:
-        return is_native(name) or is_extended(name)
+        return is_key(name) and (is_native(name) or (is_extended(name) and is_key(f"requests.{name}")))
     return may_be_pod_level(name) or name == "ephemeral-storage"
 
 

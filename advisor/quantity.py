@@ -81,6 +81,20 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def is_unit(value: object, *, least: Fraction) -> bool:
+    """Is a quantity, as the API server writes it, a 1 with a suffix or none (`1Mi`, not `1048576`, and not `1e3`)?
+
+    `least`: the smallest that counts. What is no quantity is no unit.
+    """
+    found = _GRAMMAR.fullmatch(value.strip(BLANKS) if isinstance(value, str) else repr(value))
+    if not found or found["exponent"]:
+        return False
+    suffix = found["suffix"] or ""
+    amount = Fraction(found["number"].rstrip(".")) * _FACTORS[suffix]
+    step = 1024 if suffix.endswith("i") else 1000
+    return found["sign"] != "-" and amount >= least and amount in (Fraction(step) ** power for power in range(-1, 7))
+
+
 def base_units(resource: str, thousandths: int) -> int:
     """Millicores for cpu, whole units for everything else, rounded up."""
     return thousandths if resource == "cpu" else -(-thousandths // 1000)

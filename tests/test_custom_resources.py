@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from advisor.definitions import layers, object_checks, openapi, pieces, profile_schema, reading
+from advisor.definitions import layers, nulls, object_checks, openapi, pieces, profile_schema, reading
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import prepare
 from advisor.errors import Path
@@ -72,6 +72,41 @@ def walk(schema: Schema, form: str, path: Path) -> Iterator[tuple[Path, str]]:
             yield from walk(member, known[field].removeprefix("!"), (*path, field))
         else:
             yield (*path, field), "own"
+
+
+def loose(schema: Schema, form: str, path: Path) -> Iterator[tuple[Path, bool]]:
+    """Parts of pods of which the schema says nothing (True), and maps and lists of which it says something."""
+    inside = {"[]": "items", "{}": "additionalProperties"}.get(form[:2])
+    if PRESERVES in schema and not schema.get("properties"):
+        yield path, True
+        return
+    if inside and inside in schema:
+        schema, form = schema[inside], form[2:]
+        silent = PRESERVES in schema and not schema.get("properties")
+        yield path, silent
+        if silent:
+            return
+    known = types().get(form, {})
+    for field, member in (schema.get("properties") or {}).items() if known else ():
+        if field in known and field not in OF_ENVIRONMENT:
+            yield from loose(member, known[field].removeprefix("!"), (*path, field))
+
+
+OF_ENVIRONMENT = {"env", "volumes"}
+"""Where a null below what the schema does not look at is the same as nothing."""
+
+
+@corpus.needed
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.stem))
+def test_the_profile_says_where_the_schema_says_nothing(path: FilePath) -> None:
+    document = layers.builtin(path).entries[0].profile_document
+    assert document
+    spec = profile_schema.parse(document).spec
+    for version in spec.for_.versions:
+        schema = schemas().get((spec.for_.group, spec.for_.kind, version), {})
+        for where, piece in places(path):
+            for found, silent in loose(below(schema, where) or {}, pieces.TYPES[piece], where):
+                assert nulls.is_free(found, spec.free) == silent, found
 
 
 @cache

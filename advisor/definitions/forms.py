@@ -105,8 +105,9 @@ def _selector(selector: Data) -> None:
         if not is_value(value):
             faults.add("is no label value", "matchLabels", key)
     for place, item in plain.mappings(selector, "matchExpressions"):
-        for field, message in _expression_faults(item):
-            faults.add(message, "matchExpressions", place, field)
+        with faults.collect("matchExpressions", place):
+            for field, message in _expression_faults(item):
+                faults.add(message, "matchExpressions", place, field)
     faults.raise_if_any()
 
 

@@ -38,6 +38,10 @@ def texts(data: Data, key: str) -> Iterator[tuple[int, str]]:
             yield place, item
 
 
+def pairs(data: Data, key: str) -> dict[str, str]:
+    return {name: value for name, value in mapping(data, key).items() if isinstance(value, str)}
+
+
 def listed(data: Data, key: str) -> list[Any]:
     value = data.get(key)
     return value if isinstance(value, list) else []

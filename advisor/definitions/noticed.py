@@ -1,6 +1,6 @@
 """Fields of a pod spec that are noticed and not evaluated: what no rule reads yet, and what Pod Security looks at.
 
-Each is told by its path, so that a message can name it.
+Each is told by its path, so that a message can name it. Wrong types are told with the whole template (`openapi`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from advisor.definitions import plain
-from advisor.definitions.plain import Data
+from advisor.definitions import lenient
+from advisor.definitions.lenient import Data
 from advisor.workload import Malformed
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+SUBDOMAIN = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -24,14 +24,14 @@ def used(spec: Data) -> tuple[str, ...]:
 
 
 def _unmodelled(spec: Data) -> Iterator[str]:
-    for place, item in plain.mappings(spec, "topologySpreadConstraints"):
-        if plain.text(item, "whenUnsatisfiable") != "ScheduleAnyway":
+    for place, item in lenient.items(spec, "topologySpreadConstraints"):
+        if lenient.text(item, "whenUnsatisfiable") != "ScheduleAnyway":
             yield f"spec.topologySpreadConstraints[{place}]"
-    if plain.mapping(plain.mapping(spec, "affinity"), "podAffinity").get(REQUIRED):
+    if lenient.mapping(spec, "affinity", "podAffinity").get(REQUIRED):
         yield f"spec.affinity.podAffinity.{REQUIRED}"
     if spec.get("resourceClaims"):
         yield "spec.resourceClaims"
-    for place, item in plain.mappings(spec, "volumes"):
+    for place, item in lenient.items(spec, "volumes"):
         if item.get("ephemeral") is not None:
             yield f"spec.volumes[{place}].ephemeral"
     yield from (f"spec.{field}" for field in ("schedulingGroup", "workloadRef") if spec.get(field) is not None)
@@ -41,7 +41,7 @@ def _unmodelled(spec: Data) -> Iterator[str]:
 
 def _attached_once(spec: Data) -> Iterator[str]:
     """Disks that VolumeRestrictions keeps from two pods of a node; the volumes of pods that are there are not read."""
-    for place, item in plain.mappings(spec, "volumes"):
+    for place, item in lenient.items(spec, "volumes"):
         yield from (f"spec.volumes[{place}].{kind}" for kind in _ATTACHED_ONCE if item.get(kind) is not None)
 
 
@@ -50,14 +50,14 @@ _ATTACHED_ONCE = ("gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
 
 def _declared_features(spec: Data) -> Iterator[str]:
     """What takes a kubelet that declares a feature for it (component-helpers `nodedeclaredfeatures` of 1.37)."""
-    if plain.flag(spec, "hostNetwork") and spec.get("hostUsers") is False:
+    if lenient.is_true(spec, "hostNetwork") and spec.get("hostUsers") is False:
         yield "spec.hostUsers"
     for field in ("containers", "initContainers"):
-        for place, item in plain.mappings(spec, field):
-            rules = [plain.text(rule, "action") for _, rule in plain.mappings(item, "restartPolicyRules")]
+        for place, item in lenient.items(spec, field):
+            rules = [lenient.text(rule, "action") for _, rule in lenient.items(item, "restartPolicyRules")]
             if "RestartAllContainers" in rules:
                 yield f"spec.{field}[{place}].restartPolicyRules"
-            if any(mount.get("bindMountOptions") for _, mount in plain.mappings(item, "volumeMounts")):
+            if any(mount.get("bindMountOptions") for _, mount in lenient.items(item, "volumeMounts")):
                 yield f"spec.{field}[{place}].volumeMounts.bindMountOptions"
 
 
@@ -67,12 +67,12 @@ def malformed(spec: Data) -> tuple[Malformed, ...]:
 
 
 def _misnamed(spec: Data) -> Iterator[Malformed]:
-    for place, item in plain.mappings(spec, "volumes"):
-        name = plain.text(item, "name")
+    for place, item in lenient.items(spec, "volumes"):
+        name = lenient.text(item, "name")
         if not NAME.fullmatch(name):
             yield Malformed(("spec", "volumes", place, "name"), f'"{name}" is no name', is_name=True)
     for field in ("serviceAccountName", "priorityClassName", "runtimeClassName"):
-        name = plain.text(spec, field)
+        name = lenient.text(spec, field)
         if name and not SUBDOMAIN.fullmatch(name):
             yield Malformed(("spec", field), f'"{name}" is no name', is_name=True)
     if spec.get("runtimeClassName") == "":
@@ -85,23 +85,23 @@ def exposed(spec: Data) -> tuple[str, ...]:
 
 
 def _forbidden(spec: Data) -> Iterator[str]:
-    yield from (f"spec.{field}" for field in ("hostNetwork", "hostPID", "hostIPC") if plain.flag(spec, field))
-    for place, item in plain.mappings(spec, "volumes"):
+    yield from (f"spec.{field}" for field in ("hostNetwork", "hostPID", "hostIPC") if lenient.is_true(spec, field))
+    for place, item in lenient.items(spec, "volumes"):
         if item.get("hostPath") is not None:
             yield f"spec.volumes[{place}].hostPath"
     for field in ("containers", "initContainers"):
-        for place, item in plain.mappings(spec, field):
+        for place, item in lenient.items(spec, field):
             yield from (f"spec.{field}[{place}].{what}" for what in _privileges(item))
 
 
 def _privileges(container: Data) -> Iterator[str]:
-    security = plain.mapping(container, "securityContext")
-    if plain.flag(security, "privileged"):
+    security = lenient.mapping(container, "securityContext")
+    if lenient.is_true(security, "privileged"):
         yield "securityContext.privileged"
-    if set(plain.texts(plain.mapping(security, "capabilities"), "add")) - _CAPABILITIES:
+    if {name for _, name in lenient.texts(lenient.mapping(security, "capabilities"), "add")} - _CAPABILITIES:
         yield "securityContext.capabilities.add"
-    for place, port in plain.mappings(container, "ports"):
-        if plain.number(port, "hostPort"):
+    for place, port in lenient.items(container, "ports"):
+        if lenient.number(port, "hostPort"):
             yield f"ports[{place}].hostPort"
 
 

@@ -68,10 +68,12 @@ def _checked(
     if there:
         with faults.collect(*path):
             pieces.check(piece, value, namespace, fills=fills)
-        with faults.collect(*path):
+        told, further = {fault.path for fault in faults.found}, Faults()
+        with further.collect(*path):
             pieces.check_refused(piece, value, whole=whole, fills=fills, volumes=volumes)
             if whole and piece == pieces.TEMPLATE:
                 pieces.check_doomed(value, namespace, alone=not path, fills=fills)
+        faults.found += (fault for fault in further.found if not _is_within(fault.path, told))
     return there
 
 
@@ -80,10 +82,12 @@ def _by_types(
 ) -> Iterator[Note]:
     """What the description of the types says beside that. Raises what was collected."""
     seen = described.findings(given.data, there)
-    quoted, knows = (own.quoted, own.knows) if own else ((), ())
-    refused = described.refused(seen, given.data, quoted, whole=bool(own and own.literal and not own.fills))
+    quoted, free, knows = (own.quoted, own.free, own.knows) if own else ((), (), ())
+    refused = described.refused(seen, given.data, quoted, free, whole=bool(own and own.literal and not own.fills))
     judged = {fault.path for fault in faults.found}
-    faults.found += [fault for fault in refused if not _is_within(fault.path, judged)]
+    further = [fault for fault in refused if not _is_within(fault.path, judged)]
+    told = {fault.path for fault in further}
+    faults.found = [*(fault for fault in faults.found if not _is_within(fault.path, told)), *further]
     faults.raise_if_any()
     return described.unknown(seen, document, knows)
 

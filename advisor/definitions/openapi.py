@@ -21,8 +21,10 @@ from advisor.errors import Fault, InputError, Path, likely
 from advisor.workload import Malformed
 
 FILE = builtin_folder() / "openapi.json"
-What = Literal["type", "word", "lacking", "unknown", "fraction"]
-"""A fraction is a quantity such as 0.5 without quotes, or one with blanks around it, which some kinds do not take."""
+What = Literal["type", "word", "lacking", "unknown", "fraction", "null"]
+"""A null is one in a list. A fraction is a quantity such as 0.5 without quotes, or one with blanks around it, which
+some kinds do not take."""
+NO_MEMBER = "leave it away: the schema of the kind takes no null in a list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,41 @@ def found(form: str, value: Any) -> list[Finding]:
     return findings
 
 
+def mistyped(form: str, value: Any) -> list[Fault]:
+    """Every wrong type in a value of this form."""
+    return [Fault(one.message, one.path, hint=one.hint) for one in found(form, value) if one.what == "type"]
+
+
 def check(form: str) -> Callable[[Any], None]:
     """A shape (`shapes.py`): raises InputError with every wrong type."""
 
     def fits(value: Any) -> None:
-        wrong = [Fault(one.message, one.path, hint=one.hint) for one in found(form, value) if one.what == "type"]
-        if wrong:
+        if wrong := mistyped(form, value):
             raise InputError.of(wrong)
 
     return fits
+
+
+def decoded(form: str, value: Any) -> Any:
+    """What Go makes of a value of this form: null members of maps and lists are the zero value of their type."""
+    return _decoded(value, _form(form))
+
+
+def _decoded(value: Any, form: _Form) -> Any:
+    if form.many == "[]" and isinstance(value, list):
+        return [_member(one, form.name) for one in value]
+    if form.many == "{}" and isinstance(value, dict):
+        return {key: _member(one, form.name) for key, one in value.items()}
+    return value if form.many or value is None else _member(value, form.name)
+
+
+def _member(value: Any, name: str) -> Any:
+    struct = _table().structs.get(name)
+    if value is None:
+        return {} if struct else _ZEROS.get(name)
+    if struct is None or not isinstance(value, dict):
+        return value
+    return {key: _decoded(one, struct.fields[key]) if key in struct.fields else one for key, one in value.items()}
 
 
 def words(spec: Any) -> tuple[Malformed, ...]:
@@ -113,7 +141,7 @@ def words(spec: Any) -> tuple[Malformed, ...]:
 
 
 def _walk(value: Any, form: _Form, path: Path, findings: list[Finding]) -> None:
-    """Null is the same as nothing."""
+    """Null is the same as nothing, but in a list."""
     if not form.many:
         members: Iterable[tuple[Path, Any]] = [(path, value)]
     elif form.many == "[]" and isinstance(value, list):
@@ -128,6 +156,8 @@ def _walk(value: Any, form: _Form, path: Path, findings: list[Finding]) -> None:
     for where, member in members:
         if member is not None:
             _one(member, form, where, findings)
+        elif form.many == "[]":
+            findings.append(Finding("null", where, "must not be null", NO_MEMBER))
 
 
 def _one(value: Any, form: _Form, path: Path, findings: list[Finding]) -> None:
@@ -203,3 +233,5 @@ _LEAVES: Mapping[str, Leaf] = {
     "time": _time,
     "any": lambda _: "",
 }
+_ZEROS: Mapping[str, Any] = {"text": "", "flag": False, "int32": 0, "int64": 0, "quantity": 0, "intOrText": 0}
+"""Leaf → what Go makes of a null member; of times and of what may be anything it stays one."""

@@ -23,15 +23,14 @@ Fills = Collection[str]
 def check(piece: str, value: Any, namespace: str, *, fills: Fills = ()) -> None:
     """Raises InputError for what is no such part of a pod: wrong shapes, quantities and values."""
     with _placed(piece):
-        pod = _PODS[piece](value, fills)
-        templates.template(pod, namespace)
-        _FITS(pod)
+        templates.template(_PODS[piece](value, fills), namespace)
 
 
 def check_refused(piece: str, value: Any, *, whole: bool, fills: Fills = (), volumes: Sequence[str] = ()) -> None:
     """Raises InputError for what the API server would refuse in a pod with this part; `volumes` are added to it."""
     with _placed(piece):
-        refused.check(_PODS[piece](value, fills), whole=whole, volumes=volumes)
+        pod = openapi.decoded(TYPES[TEMPLATE], _PODS[piece](value, fills))
+        refused.check(pod, whole=whole, volumes=volumes)
 
 
 def check_doomed(value: Any, namespace: str, *, alone: bool, fills: Fills = ()) -> None:
@@ -141,7 +140,6 @@ _STEPS: Mapping[str, tuple[str | int, ...]] = {
     "resources": ("spec", "containers", 0, "resources"),
     **{name: ("spec", name) for name in _FIELDS},
 }
-_FITS = openapi.check("PodTemplateSpec")
 TYPES: Mapping[str, str] = {
     TEMPLATE: "PodTemplateSpec",
     "podSpec": "PodSpec",

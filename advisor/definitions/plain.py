@@ -1,6 +1,7 @@
 """Typed access to plain data: every getter gives a value of its type, or raises InputError at the key's path.
 
-A missing key and null are the same, as in the Kubernetes API: text is "", a mapping is empty, a number is None.
+A missing key and null are the same, as in the Kubernetes API: text is "", a mapping is empty, a number is None. What
+the nulls in maps and lists of pods mean is settled before (`nulls`).
 """
 
 from __future__ import annotations

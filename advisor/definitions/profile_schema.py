@@ -178,6 +178,7 @@ class Gang(_Model):
 
 
 PlainPath = Annotated[str, StringConstraints(pattern=r"^(\.[A-Za-z]+)+$")]
+FreePath = Annotated[str, StringConstraints(pattern=r"^(\.([A-Za-z]+|\*))+$")]
 
 
 class Example(_Model):
@@ -199,6 +200,7 @@ class ProfileSpec(_Model):
     `literal`: the API server checks the templates with the object, so that nobody can fill them in before.
     `fills`: what the controller fills in where containers lack it: their names, what probes and ports do not say.
     `quoted`: paths below which the API server takes a quantity as text or a whole number, not as 0.5.
+    `free`: paths below which the kind's schema lets anything pass; `*` is any step, places in lists are none.
     `knows`: fields of the kind's own among those of parts of pods.
     `uses`: files of `catalog/library` whose functions the expressions call. `podless`: true where the object rightly
     has no role at all; anywhere else that is a fault. `claims`: [{name, spec, shared}], the templates of claims of
@@ -217,6 +219,7 @@ class ProfileSpec(_Model):
     literal: bool = False
     fills: tuple[Literal["names", "probes"], ...] = ()
     quoted: tuple[PlainPath, ...] = ()
+    free: tuple[FreePath, ...] = ()
     knows: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     counts: tuple[Jq, ...] = ()

@@ -16,6 +16,7 @@ from advisor.definitions import (
     doomed,
     floors,
     gangs,
+    nulls,
     object_checks,
     outputs,
     pieces,
@@ -255,7 +256,8 @@ def _blamed(fault: Fault, found: Found) -> Fault:
 
 
 def _read(workload: Workload, document: Document, found: Found, beside: Beside) -> Workload:
-    own, given = profile_of(found), prepare(as_decoded(document.data))
+    own = profile_of(found)
+    given = prepare(as_decoded(nulls.stored(document.data, own.spec.free if own else ())))
     if own is None:
         whole = _by_definition(workload, document, given, found, beside)
         return _waiting(_alone(whole, found), given, found, own)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from advisor.definitions import outputs, plain, shapes
+from advisor.definitions import nulls, outputs, plain, shapes
 from advisor.definitions.engine import Prepared, prepare
 from advisor.definitions.outputs import unreadable
 from advisor.definitions.profile import Context
@@ -263,8 +263,8 @@ _PICKS = {"first": _first, "each": _each, "all": _all}
 
 
 def _normal(data: Object) -> Object:
-    """As expressions see the object itself: whole floats are integers."""
-    value: Object = json.loads(prepare(data).text)
+    """As expressions see the object itself: stored, and whole floats are integers."""
+    value: Object = json.loads(prepare(nulls.stored(data)).text)
     return value
 
 

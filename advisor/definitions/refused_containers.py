@@ -7,6 +7,7 @@ Mirrors kubernetes/pkg/apis/core/validation: `validateContainerPorts`, `validate
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from advisor.definitions import lenient, refused_sources
@@ -30,13 +31,17 @@ GRACE = 30
 
 def found(spec: Data) -> Wrong:
     grace = lenient.number(spec, "terminationGracePeriodSeconds")
+    claims = [lenient.text(claim, "name") for _, claim in lenient.items(spec, "resourceClaims")]
     for where, container in lenient.containers(spec):
+        image = lenient.text(container, "image")
+        if image != image.strip():
+            yield Malformed((*where, "image"), "has blanks around it")
         once = where[0] == "initContainers" and container.get("restartPolicy") != "Always"
         yield from under(where, _ports(container))
         yield from under(where, _only_beside_others(container) if once else _watched(container, grace))
         yield from under(where, _resizes(container, never=spec.get("restartPolicy") == "Never", once=once))
         yield from under(where, _restarts(container))
-        yield from under(where, _claims(container))
+        yield from under(where, _claims(container, claims))
         yield from under(where, refused_sources.of_container(container))
     if lenient.listed(spec, "ephemeralContainers"):
         yield Malformed(("ephemeralContainers",), "cannot be there from the start")
@@ -140,11 +145,13 @@ def _restarts(container: Data) -> Wrong:
             yield Malformed(("restartPolicyRules", place, "exitCodes"), "is required")
 
 
-def _claims(container: Data) -> Wrong:
-    """A claim is asked for once, whole or by its requests."""
+def _claims(container: Data, known: Sequence[str]) -> Wrong:
+    """A claim of the pod is asked for once, whole or by its requests."""
     seen: set[tuple[str, str]] = set()
     for place, claim in lenient.items(lenient.mapping(container, "resources"), "claims"):
         name, request = lenient.text(claim, "name"), lenient.text(claim, "request")
+        if name not in known:
+            yield Malformed(("resources", "claims", place, "name"), "is none of spec.resourceClaims")
         if request and not NAME.fullmatch(request):
             yield Malformed(("resources", "claims", place, "request"), "is no name")
         if name and ((name, "") in seen or (name, request) in seen):

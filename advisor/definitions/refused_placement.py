@@ -26,6 +26,9 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 def found(spec: Data) -> Wrong:
     for place, toleration in lenient.items(spec, "tolerations"):
         yield from under(("tolerations", place), _toleration(toleration))
+    for key, value in lenient.pairs(spec, "nodeSelector").items():
+        if not is_key(key) or not is_value(value):
+            yield Malformed(("nodeSelector", key), NO_VALUE if is_key(key) else NO_KEY)
     yield from under(("affinity",), _affinity(lenient.mapping(spec, "affinity")))
     for place, constraint in lenient.items(spec, "topologySpreadConstraints"):
         yield from under(("topologySpreadConstraints", place), _spread(constraint))

@@ -7,6 +7,7 @@ name or value of a variable is ever part of a message.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 from advisor import quantity
@@ -28,9 +29,9 @@ OF_VARIABLES = (
     *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
 )
 RESOURCES = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)")
-UNITS = frozenset(1000 * base**power for base in (1000, 1024) for power in range(7))
-"""What bytes may be counted in, in thousandths."""
+THOUSANDTH = Fraction(1, 1000)
 VALUES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+OF_A_FILE = ("fieldRef", "resourceFieldRef")
 ALL_OF = ("configMapRef", "secretRef")
 
 
@@ -46,7 +47,13 @@ def of_file(item: Data) -> Wrong:
     path = lenient.text(lenient.mapping(item, "fieldRef"), "fieldPath")
     if path and path not in (*OF_FILES, "metadata.labels", "metadata.annotations") and not _is_subscript(path):
         yield Malformed(("fieldRef", "fieldPath"), "is no field that a file can hold")
-    yield from under(("resourceFieldRef",), _resource(lenient.mapping(item, "resourceFieldRef")))
+    stated = [field for field in OF_A_FILE if item.get(field) is not None]
+    if len(stated) != 1:
+        yield Malformed((), f"must have one of {' and '.join(OF_A_FILE)}")
+    reference = lenient.mapping(item, "resourceFieldRef")
+    if "resourceFieldRef" in stated and not lenient.text(reference, "containerName"):
+        yield Malformed(("resourceFieldRef", "containerName"), "is required")
+    yield from under(("resourceFieldRef",), _resource(reference))
 
 
 def _variable(variable: Data) -> Wrong:
@@ -96,10 +103,12 @@ def _resource(reference: Data) -> Wrong:
 def _divides(resource: str, divisor: Any) -> bool:
     """What has no form of a quantity is told elsewhere; none at all, or zero, is 1."""
     try:
-        amount = quantity.parse(divisor or 0)
+        unset = quantity.parse(divisor or 0) == 0
     except InputError:
         return True
-    return amount == 0 or amount in ((1, 1000) if resource.endswith(".cpu") else UNITS)
+    if resource.endswith(".cpu"):
+        return unset or (quantity.is_unit(divisor, least=THOUSANDTH) and quantity.parse(divisor) <= 1000)
+    return unset or quantity.is_unit(divisor, least=Fraction(1))
 
 
 def _key(reference: Data) -> Wrong:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from advisor import quantity
 from advisor.definitions import lenient, refused_sources
 from advisor.definitions.lenient import Data, Wrong, under
+from advisor.definitions.noticed import SUBDOMAIN
 from advisor.errors import InputError
 from advisor.workload import Malformed
 
@@ -18,6 +19,7 @@ MOST_MODE = 0o777
 MODE = f"must be {MOST_MODE} at most: modes are octal in YAML only with a 0 before them, as 0644"
 SOONEST, LATEST = 10 * 60, 2**32
 """Seconds after which a token may expire."""
+LONGEST_DRIVER = 63
 NAMED = {"configMap": "name", "secret": "secretName", "image": "reference"}
 """Volumes with a name that must be there, though the description of the types does not say so."""
 OF_A_CLAIM = ("persistentVolumeClaim", "ephemeral")
@@ -40,6 +42,8 @@ def _volume(volume: Data) -> Wrong:
         one = lenient.mapping(volume, source)
         yield from under((source,), _mode(one, "defaultMode"))
         yield from under((source,), _files(one))
+    yield from under(("downwardAPI",), _fields(lenient.mapping(volume, "downwardAPI")))
+    yield from under(("csi",), _csi(lenient.mapping(volume, "csi")))
     for place, one in lenient.items(lenient.mapping(volume, "projected"), "sources"):
         yield from under(("projected", "sources", place), _projected(one))
     yield from under(("emptyDir",), _size(lenient.mapping(volume, "emptyDir")))
@@ -50,6 +54,17 @@ def _volume(volume: Data) -> Wrong:
     if path and not path.startswith("/"):
         yield Malformed(("nfs", "path"), "must be an absolute path")
     yield from under(("ephemeral", "volumeClaimTemplate"), _claim_template(volume))
+
+
+def _csi(csi: Data) -> Wrong:
+    driver = lenient.text(csi, "driver")
+    if driver and (len(driver) > LONGEST_DRIVER or not SUBDOMAIN.fullmatch(driver.lower())):
+        yield Malformed(("driver",), f"is no name of a driver: {LONGEST_DRIVER} letters, digits, - and . at most")
+    if csi.get("nodePublishSecretRef") is not None:
+        name = lenient.text(lenient.mapping(csi, "nodePublishSecretRef"), "name")
+        if not SUBDOMAIN.fullmatch(name):
+            message = "is no name of an object" if name else "is required"
+            yield Malformed(("nodePublishSecretRef", "name"), message, is_name=bool(name))
 
 
 def _mode(one: Data, field: str) -> Wrong:
@@ -63,6 +78,10 @@ def _files(one: Data) -> Wrong:
     for place, item in lenient.items(one, "items"):
         yield from under(("items", place, "path"), _inside(lenient.text(item, "path"), reserved=True))
         yield from under(("items", place), _mode(item, "mode"))
+
+
+def _fields(downward: Data) -> Wrong:
+    for place, item in lenient.items(downward, "items"):
         yield from under(("items", place), refused_sources.of_file(item))
 
 
@@ -72,6 +91,7 @@ def _projected(one: Data) -> Wrong:
             yield Malformed((source, "name"), "is required")
     for source in ("configMap", "secret", "downwardAPI"):
         yield from under((source,), _files(lenient.mapping(one, source)))
+    yield from under(("downwardAPI",), _fields(lenient.mapping(one, "downwardAPI")))
     token = lenient.mapping(one, "serviceAccountToken")
     seconds = lenient.number(token, "expirationSeconds")
     if seconds is not None and not SOONEST <= seconds <= LATEST:
@@ -96,8 +116,18 @@ def _claim_template(volume: Data) -> Wrong:
     spec = lenient.mapping(volume, "ephemeral", "volumeClaimTemplate", "spec")
     if not lenient.listed(spec, "accessModes"):
         yield Malformed(("spec", "accessModes"), "is required")
-    if lenient.mapping(spec, "resources", "requests").get("storage") is None:
-        yield Malformed(("spec", "resources", "requests", "storage"), "is required")
+    storage = lenient.mapping(spec, "resources", "requests").get("storage")
+    if storage is None or not _is_above_zero(storage):
+        message = "is required" if storage is None else "must be more than zero"
+        yield Malformed(("spec", "resources", "requests", "storage"), message)
+
+
+def _is_above_zero(amount: object) -> bool:
+    """What is no quantity is told with the types."""
+    try:
+        return quantity.parse(amount) > 0
+    except InputError:
+        return True
 
 
 def _inside(path: str, *, reserved: bool = False) -> Wrong:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from advisor.definitions import malformed, noticed, plain
+from advisor.definitions import lenient, malformed, noticed, openapi, plain
 from advisor.definitions.noticed import PREFERRED, REQUIRED
 from advisor.definitions.plain import Data
 from advisor.errors import Faults, InputError, at
@@ -41,7 +41,7 @@ def template(pod: Data, namespace: str, added: Data | None = None, written: Data
     """
     faults = Faults()
     parts: dict[str, Any] = {}
-    metadata, spec = _halves(pod)
+    metadata, spec = _halves(openapi.decoded("PodTemplateSpec", pod))
     for name in ("labels", "annotations"):
         with faults.collect("metadata"):
             parts[name] = sorted_labels(plain.pairs(metadata, name))
@@ -53,6 +53,8 @@ def template(pod: Data, namespace: str, added: Data | None = None, written: Data
         with faults.collect("spec"):
             own = Bearer(parts.get("labels", ()), parts["made"])
             parts[name] = _pod_terms(spec, _AFFINITIES[name], namespace, own)
+    told = {fault.path for fault in faults.found}
+    faults.found += (fault for fault in openapi.mistyped("PodTemplateSpec", pod) if fault.path not in told)
     faults.raise_if_any()
     return PodTemplate(**parts)
 
@@ -185,12 +187,9 @@ def _pod_term(item: Data, namespace: str, own: Bearer) -> PodAffinityTerm:
 def _all_pod_terms(spec: Data) -> Iterator[Data]:
     """Required and preferred, of affinity and anti-affinity."""
     for kind in _AFFINITIES.values():
-        affinity = _affinity(spec, kind)
-        with at("affinity", kind):
-            yield from (item for _, item in plain.mappings(affinity, REQUIRED))
-            for place, item in plain.mappings(affinity, PREFERRED):
-                with at(PREFERRED, place):
-                    yield plain.mapping(item, "podAffinityTerm")
+        affinity = lenient.mapping(spec, "affinity", kind)
+        yield from (item for _, item in lenient.items(affinity, REQUIRED))
+        yield from (lenient.mapping(item, "podAffinityTerm") for _, item in lenient.items(affinity, PREFERRED))
 
 
 def _names_namespaces(term: Data) -> bool:
@@ -226,8 +225,8 @@ def _sorted(requirements: Iterable[Requirement]) -> Selector:
 
 
 def _volume_claims(spec: Data) -> tuple[str, ...]:
-    claims = (plain.mapping(item, "persistentVolumeClaim") for _, item in plain.mappings(spec, "volumes"))
-    return tuple(sorted({plain.text(claim, "claimName") for claim in claims} - {""}))
+    claims = (lenient.mapping(item, "persistentVolumeClaim") for _, item in lenient.items(spec, "volumes"))
+    return tuple(sorted({lenient.text(claim, "claimName") for claim in claims} - {""}))
 
 
 def _device_claims(spec: Data) -> tuple[DeviceClaim, ...]:
@@ -273,11 +272,11 @@ _FIELDS: Mapping[str, Callable[[Data], Any]] = {
     "preemption": lambda spec: plain.text(spec, "preemptionPolicy"),
     "service_account": lambda spec: plain.text(spec, "serviceAccountName") or plain.text(spec, "serviceAccount"),
     "gates": _gates,
-    "scheduling_group": lambda spec: plain.text(plain.mapping(spec, "schedulingGroup"), "podGroupName"),
+    "scheduling_group": lambda spec: lenient.text(lenient.mapping(spec, "schedulingGroup"), "podGroupName"),
     "has_deadline": lambda spec: plain.number(spec, "activeDeadlineSeconds") is not None,
     "host_network": lambda spec: plain.flag(spec, "hostNetwork"),
     "crosses_namespaces": lambda spec: any(_names_namespaces(term) for term in _all_pod_terms(spec)),
-    "operating_system": lambda spec: plain.text(plain.mapping(spec, "os"), "name"),
+    "operating_system": lambda spec: lenient.text(lenient.mapping(spec, "os"), "name"),
     "used": noticed.used,
     "exposed": noticed.exposed,
     "malformed": malformed.found,

@@ -90,10 +90,6 @@ def test_what_no_controller_can_mend(pod: dict[str, Any], fault: str | None) -> 
             ),
             'spec.containers[0].volumeMounts[0].name: "dat" is no volume of the pod',
         ),
-        (
-            spec(containers=[{**MAIN, "resources": {"claims": [{"name": "gpu"}]}}]),
-            'spec.containers[0].resources.claims[0].name: "gpu" is none of spec.resourceClaims',
-        ),
     ],
 )
 def test_what_an_operator_might_fill_in(pod: dict[str, Any], fault: str) -> None:
@@ -167,8 +163,3 @@ WHERE = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExec
 )
 def test_more_that_a_pod_may_not_say(pod: dict[str, Any], fault: str | None) -> None:
     assert faults(pod) == ([fault] if fault else [])
-
-
-def test_an_image_with_blanks_around_it() -> None:
-    pod = spec(containers=[{**MAIN, "image": " x"}])
-    assert faults(pod, whole=True) == ["spec.containers[0].image: has blanks around it"]

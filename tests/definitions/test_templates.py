@@ -222,7 +222,7 @@ def test_env_and_args_are_not_kept() -> None:
         ({"affinity": 3}, ["spec.affinity: must be a mapping, not a number"]),
         ({"nodeSelector": []}, ["spec.nodeSelector: must be a mapping, not a list"]),
         ({"volumes": [3]}, ["spec.volumes[0]: must be a mapping, not a number"]),
-        ({"containers": [None]}, ["spec.containers[0]: must be a mapping, not null"]),
+        ({"containers": [5]}, ["spec.containers[0]: must be a mapping, not a number"]),
     ],
 )
 def test_one_fault_is_told_once_and_at_its_place(spec: dict[str, Any], expected: list[str]) -> None:

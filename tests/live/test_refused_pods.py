@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.live.test_refusals import CONTAINER, Object, bare, doomed, faults, job, refusal, served
+from tests.servers.apiserver import ApiServer
 from tests.servers.pool import Servers
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -67,6 +68,14 @@ def env(name: str = "A", **fields: Any) -> Object:
     return container(env=[{"name": name, **fields}])
 
 
+def asking(**resources: Any) -> Object:
+    return container(resources=resources)
+
+
+def keyed(name: str) -> Object:
+    return {"name": name, "key": "k"}
+
+
 def secured(**fields: Any) -> Object:
     return {"securityContext": fields}
 
@@ -79,6 +88,9 @@ def expression(operator: str, *values: str) -> Object:
     return {"matchExpressions": [{"key": "a", "operator": operator, "values": list(values)}]}
 
 
+GPU = "nvidia.com/gpu"
+OF_LIMITS = {"resource": "limits.memory"}
+FIELD = {"fieldPath": "metadata.name"}
 MAIN = "containers[0]"
 TERM = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0]"
 RATHER = f"affinity.nodeAffinity.{PREFERRED}[0].preference"
@@ -388,20 +400,71 @@ PAIRS: list[tuple[Object, Object, str]] = [
     ),
     ({"ephemeralContainers": []}, {"ephemeralContainers": [{"name": "e", "image": "x"}]}, "ephemeralContainers"),
     ({"resources": {"requests": {"cpu": "1"}}}, {"resources": {"claims": [{"name": "a"}]}}, "resources.claims"),
-]
-ANNOTATIONS = [
-    ("seccomp.security.alpha.kubernetes.io/pod", "runtime/default", "foo"),
-    ("controller.kubernetes.io/pod-deletion-cost", "-5", "x"),
-    ("container.apparmor.security.beta.kubernetes.io/main", "unconfined", "foo"),
-]
-METADATA: list[tuple[Object, Object, str]] = [
-    ({"finalizers": ["a.b/c", "orphan"]}, {"finalizers": ["a"]}, "finalizers[0]"),
-    ({"creationTimestamp": None}, {"creationTimestamp": "yesterday"}, "creationTimestamp"),
-    ({"creationTimestamp": "2026-01-31T12:00:00.5+01:00"}, {"creationTimestamp": "2026-01-31"}, "creationTimestamp"),
+    *(
+        (
+            env(valueFrom={"resourceFieldRef": {"resource": f"limits.{resource}", "divisor": right}}),
+            env(valueFrom={"resourceFieldRef": {"resource": f"limits.{resource}", "divisor": wrong}}),
+            f"{MAIN}.env[0].valueFrom.resourceFieldRef.divisor",
+        )
+        for resource, right, wrong in (
+            ("cpu", "0.001", "1n"),
+            ("cpu", "1000m", "1e-3"),
+            ("cpu", 1, "1e0"),
+            ("cpu", "1000000n", "0.5m"),
+            ("memory", "1000", "1024"),
+            ("memory", "1024Ki", "1048576"),
+            ("memory", "0.0009765625Ki", "1e3"),
+            ("memory", "1000000k", "1000Ki"),
+            ("hugepages-2Mi", "1Ei", "1n"),
+        )
+    ),
     (
-        {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "b"}]},
-        {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a"}]},
-        "ownerReferences[0].uid",
+        volume(downwardAPI={"items": [{"path": "a", "resourceFieldRef": {**OF_LIMITS, "containerName": "main"}}]}),
+        volume(downwardAPI={"items": [{"path": "a", "resourceFieldRef": OF_LIMITS}]}),
+        "volumes[0].downwardAPI.items[0].resourceFieldRef.containerName",
+    ),
+    (
+        volume(projected={"sources": [{"downwardAPI": {"items": [{"path": "a", "fieldRef": FIELD}]}}]}),
+        volume(projected={"sources": [{"downwardAPI": {"items": [{"path": "a"}]}}]}),
+        "volumes[0].projected.sources[0].downwardAPI.items[0]",
+    ),
+    *(
+        (
+            container(**{field: [{**named, "name": "A"}] if field == "env" else [named]}),
+            container(**{field: [{**long, "name": "A"}] if field == "env" else [long]}),
+            f"{MAIN}.{path}.name",
+        )
+        for field, path, named, long in (
+            (field, path, of("a" * 253), of("a" * 254))
+            for field, path, of in (
+                ("env", "env[0].valueFrom.secretKeyRef", lambda name: {"valueFrom": {"secretKeyRef": keyed(name)}}),
+                (
+                    "env",
+                    "env[0].valueFrom.configMapKeyRef",
+                    lambda name: {"valueFrom": {"configMapKeyRef": keyed(name)}},
+                ),
+                ("envFrom", "envFrom[0].configMapRef", lambda name: {"configMapRef": {"name": name}}),
+                ("envFrom", "envFrom[0].secretRef", lambda name: {"secretRef": {"name": name}}),
+            )
+        )
+    ),
+    (volume(csi={"driver": "A.b-c"}), volume(csi={"driver": "A B"}), "volumes[0].csi.driver"),
+    *(
+        (
+            volume(csi={"driver": "a", "nodePublishSecretRef": {"name": "a.b"}}),
+            volume(csi={"driver": "a", "nodePublishSecretRef": wrong}),
+            "volumes[0].csi.nodePublishSecretRef.name",
+        )
+        for wrong in ({}, {"name": "A B"})
+    ),
+    (volume(csi={"driver": "a" * 63}), volume(csi={"driver": "a" * 64}), "volumes[0].csi.driver"),
+    (asking(limits={"b.c/A_d": "1"}), asking(limits={"A_b/C": "1"}), f"{MAIN}.resources.limits"),
+    (asking(limits={"b.c/A_d": 0}), asking(limits={"A_b/C": 0}), f"{MAIN}.resources.limits"),
+    (asking(limits={f"{'a' * 244}/b": 1}), asking(limits={f"{'a' * 245}/b": 1}), f"{MAIN}.resources.limits"),
+    (
+        {"resourceClaims": [{"name": "a", "resourceClaimName": "x"}], **asking(claims=[{"name": "a"}])},
+        {"resourceClaims": [{"name": "a", "resourceClaimName": "x"}], **asking(claims=[{"name": "zz"}])},
+        f"{MAIN}.resources.claims[0].name",
     ),
 ]
 
@@ -421,7 +484,11 @@ def pods(spec: Object) -> list[tuple[Object, str]]:
 def test_a_field_is_refused_where_a_real_server_refuses_it(
     servers: Servers, right: Object, wrong: Object, path: str
 ) -> None:
-    server = servers.server(more=("--allow-privileged=true",))
+    check(servers.server(more=("--allow-privileged=true",)), right, wrong, path)
+
+
+def check(server: ApiServer, right: Object, wrong: Object, path: str) -> None:
+    """The server takes pods and what makes them with the one, refuses them with the other, and so do we."""
     for manifest, _ in pods(right):
         assert (refusal(server, manifest), told(manifest)) == ("", [])
     for manifest, place in pods(wrong):
@@ -432,22 +499,3 @@ def test_a_field_is_refused_where_a_real_server_refuses_it(
 def told(manifest: Object) -> list[str]:
     """Places of faults, and of warnings that the API server refuses the pods: names may be placeholders."""
     return [*faults(manifest), *doomed(manifest)]
-
-
-@pytest.mark.parametrize(("key", "right", "wrong"), ANNOTATIONS)
-def test_annotations_that_mean_something_to_the_server(servers: Servers, key: str, right: str, wrong: str) -> None:
-    server = servers.server()
-    for value, refused in ((right, False), (wrong, True)):
-        manifest = bare(metadata={"name": "x", "annotations": {key: value}})
-        assert bool(refusal(server, manifest)) == refused
-        assert bool(faults(manifest)) == refused
-
-
-@pytest.mark.parametrize(("right", "wrong", "path"), METADATA)
-def test_metadata_of_whatever_kind(servers: Servers, right: Object, wrong: Object, path: str) -> None:
-    server = servers.server()
-    for make in (bare, job):
-        taken, refused = make(metadata={"name": "x", **right}), make(metadata={"name": "x", **wrong})
-        assert (refusal(server, taken), faults(taken)) == ("", [])
-        assert refusal(server, refused)[:3] in ("400", "422")
-        assert f"metadata.{path}" in faults(refused)
