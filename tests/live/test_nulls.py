@@ -10,7 +10,7 @@ from advisor import files
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from tests import corpus
-from tests.live.test_refusals import CONTAINER, Object, bare, doomed, faults, refusal
+from tests.live.test_refusals import CONTAINER, Object, bare, doomed, faults, refusal, told
 from tests.live.test_refused_pods import (
     APART,
     GPU,
@@ -25,7 +25,6 @@ from tests.live.test_refused_pods import (
     expression,
     on_nodes,
     secured,
-    told,
     volume,
 )
 from tests.servers.pool import Servers

@@ -347,6 +347,11 @@ def doomed(manifest: Object) -> list[str]:
     return [note.path for workload in found for note in workload.notes if note.rule == RULE]
 
 
+def told(manifest: Object) -> list[str]:
+    """Places of faults, and of warnings that the API server refuses the pods: names may be placeholders."""
+    return [*faults(manifest), *doomed(manifest)]
+
+
 def refusal(server: ApiServer, manifest: Object, *, strict: bool = False) -> str:
     """What the server says to it; "" where it takes it. `strict`: unknown fields are refused, too."""
     asked = deepcopy(manifest)

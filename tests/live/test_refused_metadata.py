@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.live.test_refusals import Object, bare, faults, job, refusal
-from tests.live.test_refused_pods import container, early, pods, told
+from tests.live.test_refusals import Object, bare, faults, job, refusal, told
+from tests.live.test_refused_pods import container, early, pods
 from tests.servers.pool import Servers
 
 ANNOTATIONS = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.test_refusals import CONTAINER, Object, bare, doomed, faults, job, refusal, served
+from tests.live.test_refusals import CONTAINER, Object, bare, job, refusal, served, told
 from tests.servers.apiserver import ApiServer
 from tests.servers.pool import Servers
 
@@ -72,6 +72,10 @@ def asking(**resources: Any) -> Object:
     return container(resources=resources)
 
 
+def csi(**fields: Any) -> Object:
+    return volume(csi={"driver": "a", **fields})
+
+
 def keyed(name: str) -> Object:
     return {"name": name, "key": "k"}
 
@@ -92,6 +96,7 @@ GPU = "nvidia.com/gpu"
 OF_LIMITS = {"resource": "limits.memory"}
 FIELD = {"fieldPath": "metadata.name"}
 MAIN = "containers[0]"
+CSI = "volumes[0].csi"
 TERM = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0]"
 RATHER = f"affinity.nodeAffinity.{PREFERRED}[0].preference"
 APART = f"affinity.podAntiAffinity.{REQUIRED}[0]"
@@ -448,16 +453,12 @@ PAIRS: list[tuple[Object, Object, str]] = [
             )
         )
     ),
-    (volume(csi={"driver": "A.b-c"}), volume(csi={"driver": "A B"}), "volumes[0].csi.driver"),
+    (csi(driver="A.b-c"), csi(driver="A B"), f"{CSI}.driver"),
     *(
-        (
-            volume(csi={"driver": "a", "nodePublishSecretRef": {"name": "a.b"}}),
-            volume(csi={"driver": "a", "nodePublishSecretRef": wrong}),
-            "volumes[0].csi.nodePublishSecretRef.name",
-        )
+        (csi(nodePublishSecretRef={"name": "a.b"}), csi(nodePublishSecretRef=wrong), f"{CSI}.nodePublishSecretRef.name")
         for wrong in ({}, {"name": "A B"})
     ),
-    (volume(csi={"driver": "a" * 63}), volume(csi={"driver": "a" * 64}), "volumes[0].csi.driver"),
+    (csi(driver="a" * 63), csi(driver="a" * 64), f"{CSI}.driver"),
     (asking(limits={"b.c/A_d": "1"}), asking(limits={"A_b/C": "1"}), f"{MAIN}.resources.limits"),
     (asking(limits={"b.c/A_d": 0}), asking(limits={"A_b/C": 0}), f"{MAIN}.resources.limits"),
     (asking(limits={f"{'a' * 244}/b": 1}), asking(limits={f"{'a' * 245}/b": 1}), f"{MAIN}.resources.limits"),
@@ -494,8 +495,3 @@ def check(server: ApiServer, right: Object, wrong: Object, path: str) -> None:
     for manifest, place in pods(wrong):
         assert refusal(server, manifest).startswith("422 ")
         assert any(one.startswith(f"{place}.{path}") for one in told(manifest)), told(manifest)
-
-
-def told(manifest: Object) -> list[str]:
-    """Places of faults, and of warnings that the API server refuses the pods: names may be placeholders."""
-    return [*faults(manifest), *doomed(manifest)]
