@@ -73,7 +73,7 @@ def _arrived(one: Hold, arrivals: Arrivals, cluster: str) -> Hold:
         if not due:
             known[roles], there[roles] = group.total, group.on
         else:
-            most, new = known.get(roles, 0), group.new(there.get(roles, {}))
+            most, new = _most(known, roles), group.new(there.get(roles, {}))
             before = max(min(most, group.total - new) if one.anew else most, group.passed)
             taken = group.release(left, due, group.total - before)
             taken += _let_go(beyond, due, group.total - before - taken)
@@ -93,6 +93,11 @@ def _arrived(one: Hold, arrivals: Arrivals, cluster: str) -> Hold:
         anew=one.anew and not came,
     )
     return _without_ended(changed, came)
+
+
+def _most(known: Mapping[Roles, int], roles: Roles) -> int:
+    """Of pods that may be of several roles and have not been seen, those of each role are known at best."""
+    return known[roles] if roles in known else sum(known.get((role,), 0) for role in roles)
 
 
 class _Group:

@@ -45,9 +45,9 @@ class Change:
         return self.old != self.new and digest(request.old, catalog) == self.old
 
     def is_settled_by(self, request: Request, catalog: Catalog) -> bool:
-        """Need it not be remembered any longer? A creation fails where a deletion was not stored, and tells nothing."""
+        """Need it not be remembered any longer? A creation fails where the object is there still, and tells nothing."""
         if request.operation == CREATE:
-            return bool(self.new) or not self.uid
+            return not (self.new or self.uid)
         return not tells_nothing(request, catalog)
 
 

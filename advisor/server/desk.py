@@ -42,7 +42,7 @@ from advisor.server.request import CREATE, DELETE, UPDATE, Request
 from advisor.server.reservations import Reservations
 from advisor.server.review import NOWHERE, Advice, Decision, review
 from advisor.server.store import Latest, Snapshots
-from advisor.server.wanted import Held, Wanted, before
+from advisor.server.wanted import Held, Wanted, before, tells_nothing
 from advisor.server.wording import EXPECTED, RUNS
 from advisor.trial import Trial
 from advisor.verdict import Placement
@@ -198,6 +198,17 @@ class Desk:
         left = self.reservations.restored(request.key, change.before, self._fleet).at(now)
         return self._borne(left, change.before.cluster, now) if change.before else left, change.heard
 
+    def _as_created(self, request: Request, known: Reservations, now: datetime) -> Reservations:
+        """The first update that says what the object was tells which of its creations was stored."""
+        own, catalog = known.of(request.key), self._rules.catalog
+        if own is None or not own.created or request.operation != UPDATE or request.subresource:
+            return known
+        if tells_nothing(request, catalog):
+            return known
+        old = before(request, catalog, partial(self.snapshots, known, now))
+        roles = old.on(own.cluster).roles if old else ()
+        return known.as_stored(own.key, {role.name: role.replicas for role in roles})
+
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
 
@@ -205,6 +216,7 @@ class Desk:
         """
         now = self.look()
         known, heard = self._as_stored(request, now)
+        known = self._as_created(request, known, now)
         own, changes = known.of(request.key), request.operation == UPDATE
         if not request.dry_run:
             self.reservations = known
@@ -247,9 +259,14 @@ class Desk:
         return decision
 
     def standing(self) -> tuple[tuple[ClusterSnapshot, ...], datetime]:
-        """Every cluster with everything charged that is promised, and the time."""
+        """Every cluster with everything charged that is promised or owed, and the time."""
         now = self.look()
-        return self.snapshots(self.reservations, now), now
+        found = self.snapshots(self.reservations, now)
+        return tuple(self.owed_first(self.reservations, one, now) for one in found), now
+
+    def owed_first(self, standing: Reservations, cluster: ClusterSnapshot, now: datetime) -> ClusterSnapshot:
+        """With those pods on it that have lost their room and find some there: nobody else has it."""
+        return promised_first(standing.on(self.cluster(cluster.name)), cluster, partial(self.plan, now))
 
     def question(
         self, workloads: Iterable[Workload], clusters: tuple[ClusterSnapshot, ...], now: datetime, *, thorough: bool
@@ -381,9 +398,12 @@ class Desk:
             advice.leaving,
             advice.staying,
         )
-        created = request.operation == CREATE
+        created, own = request.operation == CREATE, self.reservations.of(request.key)
+        exists = heard.takes_over or (own is not None and own.exists and heard.is_alive)
         patience = timedelta(seconds=self._rules.expiry)
-        made = waiting(made, trial.workload, patience, anew=created and not heard.takes_over)
+        made = waiting(made, trial.workload, patience, anew=created and not exists)
+        if created:
+            made = replace(made, created={role.name: role.replicas for role in trial.workload.roles})
         has_them = created and (heard.left is None or heard.takes_over)
         return less_those_there(made, self._fleet[made.cluster], heard.gone) if has_them else made
 
@@ -419,8 +439,8 @@ class _Asking:
         home = there & self.home or there or self.home
         clusters = (one for one in self.clusters() if not home or self.desk.cluster(one.name) in home)
         ways = {one.name: self._way(workload.on(one.name), asked.old, one) for one in clusters}
-        others, plan = self.standing.without(self.key), partial(self.desk.plan, self.now)
-        free = tuple(promised_first(others.on(self.desk.cluster(name)), one, plan) for name, (one, _) in ways.items())
+        others = self.standing.without(self.key)
+        free = tuple(self.desk.owed_first(others, one, self.now) for one, _ in ways.values())
         question = self.desk.question((workload,), free, self.now, thorough=False)
         advice = self.desk.advice(workload, question, self.ticket)
         chosen = advice.chosen.cluster.name if advice.chosen else ""

@@ -60,6 +60,7 @@ class Hold:
     most       the most pods that were due since `until` was set, less those that came
     patience   for how long it waits for the next ones to come
     anew       are those that were there before those of another object of its name? No others come in their place
+    created    role → pods of the creation that it was made for, until an update tells which object is stored
     """
 
     key: Key
@@ -86,6 +87,7 @@ class Hold:
     most: int = 0
     patience: timedelta = timedelta(0)
     anew: bool = False
+    created: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
@@ -121,6 +123,11 @@ class Hold:
     def is_under_way(self) -> bool:
         """Are pods there that end before others come?"""
         return any(self.ends_before(role, [later]) for role in self.bound for later in self.due)
+
+    @property
+    def exists(self) -> bool:
+        """Is the object surely there? Some of its pods came, or it was updated."""
+        return self.begun or not self.created
 
     def alive(self, role: str) -> Stages:
         return self.stages.get(role, (0,))
@@ -266,6 +273,12 @@ def resized(one: Hold, growth: Mapping[str, int]) -> Hold:
     counted = {role: min(pods, sizes.get(role, 0)) for role, pods in one.counted.items()}
     passed = {name: _fewer(known, fewer) for name, known in one.passed.items()}
     return replace(one, placement=kept, beyond=dict(+beyond), counted=counted, passed=passed)
+
+
+def as_stored(one: Hold, stored: Mapping[str, int]) -> Hold:
+    """The hold of an object of which a creation wanted more pods by role than those that it has: that one failed."""
+    growth = {role: stored[role] - pods for role, pods in one.created.items() if stored.get(role, pods) < pods}
+    return replace(resized(one, growth), created={})
 
 
 def _fewer(passed: Mapping[Roles, int], gone: Counter[str]) -> dict[Roles, int]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from advisor.cluster import ClusterSnapshot
 from advisor.server.appeared import Appeared
 from advisor.server.arrivals import Arrivals, after
-from advisor.server.holds import Fleet, Hold, Key, emptied, resized
+from advisor.server.holds import Fleet, Hold, Key, as_stored, emptied, resized
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ class Reservations:
         """An object gets so many pods more, by role, without room for them, or fewer: those without room go first."""
         changed = (resized(one, growth) if one.key == key else one for one in self.holds)
         return Reservations(tuple(one for one in changed if one.due)) if growth else self
+
+    def as_stored(self, key: Key, stored: Mapping[str, int]) -> Reservations:
+        """As an object has these pods, whatever its creations said."""
+        changed = (as_stored(one, stored) if one.key == key else one for one in self.holds)
+        return Reservations(tuple(one for one in changed if one.due))
 
     def at(self, now: datetime) -> Reservations:
         """Holds whose time is up are gone."""
