@@ -498,5 +498,10 @@ class Workload:
         return tuple(sorted({stage for role in self.roles for stage in role.stages}))
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """Role → pods."""
+        return {role.name: role.replicas for role in self.roles}
+
+    @property
     def pods(self) -> int:
         return sum(role.replicas for role in self.roles)

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from advisor.definitions import layers, nulls, object_checks, openapi, pieces, profile_schema, reading
+from advisor.definitions import layers, object_checks, openapi, pieces, profile_schema, reading
 from advisor.definitions.catalog import Catalog
 from advisor.definitions.engine import prepare
 from advisor.errors import Path
 from tests import corpus
-from tests.test_catalog import FILES
+from tests.test_catalog import FILES, rules
 
 Schema = Mapping[str, Any]
 PRESERVES = "x-kubernetes-preserve-unknown-fields"
@@ -50,6 +50,14 @@ def places(path: FilePath) -> Iterator[tuple[Path, str]]:
         context = reading.context_of(own, prepare(manifest), "default", found)
         for where, (piece, _, _) in object_checks.parts(context.document, found, context):
             yield where, piece
+
+
+def described_parts(path: FilePath) -> Iterator[tuple[Schema, Path, str]]:
+    """Of every version that the profile is for its schema, where parts of pods are, and their form."""
+    kind = rules(path).spec.for_
+    for version in kind.versions:
+        schema = schemas().get((kind.group, kind.kind, version), {})
+        yield from ((schema, where, pieces.TYPES[piece]) for where, piece in places(path))
 
 
 def below(schema: Schema, path: Path) -> Schema | None:
@@ -99,14 +107,10 @@ OF_ENVIRONMENT = {"env", "volumes"}
 @corpus.needed
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.stem))
 def test_the_profile_says_where_the_schema_says_nothing(path: FilePath) -> None:
-    document = layers.builtin(path).entries[0].profile_document
-    assert document
-    spec = profile_schema.parse(document).spec
-    for version in spec.for_.versions:
-        schema = schemas().get((spec.for_.group, spec.for_.kind, version), {})
-        for where, piece in places(path):
-            for found, silent in loose(below(schema, where) or {}, pieces.TYPES[piece], where):
-                assert nulls.is_free(found, spec.free) == silent, found
+    spec = rules(path).spec
+    for schema, where, form in described_parts(path):
+        for found, silent in loose(below(schema, where) or {}, form, where):
+            assert profile_schema.is_below(found, spec.free) == silent, found
 
 
 @cache
@@ -118,23 +122,18 @@ def types() -> Mapping[str, Mapping[str, str]]:
 @corpus.needed
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.stem))
 def test_the_profile_says_what_the_schema_says(path: FilePath) -> None:
-    document = layers.builtin(path).entries[0].profile_document
-    assert document
-    spec = profile_schema.parse(document).spec
-    quoted = [tuple(text[1:].split(".")) for text in spec.quoted]
+    spec = rules(path).spec
     own, seen = set(), False
-    for version in spec.for_.versions:
-        schema = schemas().get((spec.for_.group, spec.for_.kind, version), {})
-        for where, piece in places(path):
-            part = below(schema, where) or {}
-            for found, what in walk(part, pieces.TYPES[piece], where):
-                if what == "own":
-                    own.add(str(found[-1]))
-                else:
-                    said = any(found[: len(one)] == one for one in quoted)
-                    assert said == (what == "quoted"), found
-                    seen = seen or said
+    for schema, where, form in described_parts(path):
+        for found, what in walk(below(schema, where) or {}, form, where):
+            if what == "own":
+                own.add(str(found[-1]))
+            else:
+                said = profile_schema.is_below(found, spec.quoted)
+                assert said == (what == "quoted"), found
+                seen = seen or said
     assert own - OLDER <= set(spec.knows)
-    assert seen == bool(quoted)
+    assert seen == bool(spec.quoted)
+    schema = schemas().get((spec.for_.group, spec.for_.kind, spec.for_.versions[-1]), {})
     if schema:
         assert set(spec.knows) <= own | OLDER or PRESERVES in json.dumps(schema)

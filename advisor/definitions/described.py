@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from advisor.definitions import nulls, openapi, pieces
+from advisor.definitions import openapi, pieces
 from advisor.definitions.openapi import Finding
+from advisor.definitions.profile_schema import is_below
 from advisor.errors import Fault, Path, dotted
 from advisor.files import Document
 from advisor.workload import Note
@@ -37,16 +38,16 @@ def refused(
     """`quoted`: below these paths the kind takes no quantity such as 0.5 or " 1". `free`: below these it takes null in
     lists. `whole`: nobody fills in what the templates lack before the API server looks at them; of their metadata it
     misses nothing."""
-    strict = [tuple(path[1:].split(".")) for path in quoted]
     wanted = ("type", "word", "lacking") if openapi.type_of(data) else ("lacking",) if whole else ()
     for one in found:
-        if one.what == "fraction" and any(one.path[: len(path)] == path for path in strict):
-            yield Fault(one.message, one.path, hint=one.hint or QUOTES)
+        if one.what == "fraction":
+            counts = is_below(one.path, quoted)
         elif one.what == "null":
-            if not nulls.is_free(one.path[:-1], free):
-                yield Fault(one.message, one.path, hint=one.hint)
-        elif one.what in wanted and not (one.what == "lacking" and "metadata" in one.path[1:]):
-            yield Fault(one.message, one.path, hint=one.hint)
+            counts = not is_below(one.path, free)
+        else:
+            counts = one.what in wanted and not (one.what == "lacking" and "metadata" in one.path[1:])
+        if counts:
+            yield Fault(one.message, one.path, hint=one.hint or (QUOTES if one.what == "fraction" else ""))
 
 
 def unknown(found: Sequence[Finding], document: Document, knows: Collection[str]) -> Iterator[Note]:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from advisor.errors import Path
+from advisor import quantity
+from advisor.errors import InputError, Path
 from advisor.workload import Malformed
 
 Data = Mapping[str, Any]
@@ -55,6 +56,14 @@ def text(data: Data, key: str) -> str:
 def number(data: Data, key: str) -> int | None:
     value = data.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def amount(data: Data, key: str) -> int | None:
+    """A quantity in thousandths; None also where it is none."""
+    try:
+        return quantity.parse(data[key]) if data.get(key) is not None else None
+    except InputError:
+        return None
 
 
 def is_true(data: Data, key: str) -> bool:

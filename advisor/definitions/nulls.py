@@ -8,42 +8,24 @@ anything pass (`free`), nulls are stored, and the controller decodes them as Kub
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from advisor.definitions import openapi
+from advisor.definitions.profile_schema import is_below
 from advisor.errors import Path
 
-Free = tuple[tuple[str, ...], ...]
-"""Paths without the places in lists; `*` is any step."""
 
-
-def stored(data: Mapping[str, Any], free: Iterable[str] = ()) -> Mapping[str, Any]:
+def stored(data: Mapping[str, Any], free: Collection[str] = ()) -> Mapping[str, Any]:
     """`free`: paths below which the schema of the kind says nothing, as in the profile."""
     if type_ := openapi.type_of(data):
         decoded: Mapping[str, Any] = openapi.decoded(type_, data)
         return decoded
-    return {key: value if key == "metadata" else _dropped(value, (key,), _steps(free)) for key, value in data.items()}
+    return {key: value if key == "metadata" else _dropped(value, (key,), free) for key, value in data.items()}
 
 
-def is_free(path: Path, free: Iterable[str]) -> bool:
-    """Is the path one below which nulls are stored?"""
-    return _leads_to(tuple(step for step in path if isinstance(step, str)), _steps(free))
-
-
-def _steps(free: Iterable[str]) -> Free:
-    return tuple(tuple(text[1:].split(".")) for text in free)
-
-
-def _leads_to(path: tuple[str, ...], free: Free) -> bool:
-    return any(
-        len(path) >= len(one) and all(wanted in ("*", step) for wanted, step in zip(one, path, strict=False))
-        for one in free
-    )
-
-
-def _dropped(value: Any, path: tuple[str, ...], free: Free) -> Any:
-    if _leads_to(path, free):
+def _dropped(value: Any, path: Path, free: Collection[str]) -> Any:
+    if is_below(path, free):
         return value
     if isinstance(value, list):
         return [_dropped(member, path, free) for member in value]
@@ -52,5 +34,5 @@ def _dropped(value: Any, path: tuple[str, ...], free: Free) -> Any:
     return {
         key: _dropped(member, (*path, str(key)), free)
         for key, member in value.items()
-        if member is not None or _leads_to((*path, str(key)), free)
+        if member is not None or is_below((*path, str(key)), free)
     }

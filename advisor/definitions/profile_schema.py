@@ -6,7 +6,8 @@ expressions see the object after `prepare`; `docs/profiles.md` is the reference 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -179,6 +180,20 @@ class Gang(_Model):
 
 PlainPath = Annotated[str, StringConstraints(pattern=r"^(\.[A-Za-z]+)+$")]
 FreePath = Annotated[str, StringConstraints(pattern=r"^(\.([A-Za-z]+|\*))+$")]
+
+
+def is_below(path: Path, plain: Iterable[str]) -> bool:
+    """Is it one of the plain paths, or below one? `*` is any step; places in lists are none."""
+    return any(_begins([step for step in path if isinstance(step, str)], _steps(text)) for text in plain)
+
+
+def _begins(path: Sequence[str], steps: Sequence[str]) -> bool:
+    return len(path) >= len(steps) and all(one in ("*", step) for one, step in zip(steps, path, strict=False))
+
+
+@cache
+def _steps(plain: str) -> tuple[str, ...]:
+    return tuple(plain[1:].split("."))
 
 
 class Example(_Model):

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Any
 
 from advisor import quantity
 from advisor.definitions import lenient
 from advisor.definitions.lenient import Data, Wrong, under
 from advisor.definitions.noticed import SUBDOMAIN
-from advisor.errors import InputError
 from advisor.labels import is_key
 from advisor.workload import Malformed
 
@@ -96,19 +94,18 @@ def _resource(reference: Data) -> Wrong:
     resource = lenient.text(reference, "resource")
     if resource and not RESOURCES.fullmatch(resource):
         yield Malformed(("resource",), "is not limits. or requests. with cpu, memory, ephemeral-storage or hugepages-…")
-    if resource and not _divides(resource, reference.get("divisor")):
+    if resource and not _divides(resource, reference):
         yield Malformed(("divisor",), "must be 1m or 1 for cpu, for bytes 1 or one unit of them such as 1Mi")
 
 
-def _divides(resource: str, divisor: Any) -> bool:
+def _divides(resource: str, reference: Data) -> bool:
     """What has no form of a quantity is told elsewhere; none at all, or zero, is 1."""
-    try:
-        unset = quantity.parse(divisor or 0) == 0
-    except InputError:
+    divisor, amount = reference.get("divisor"), lenient.amount(reference, "divisor")
+    if not amount:
         return True
     if resource.endswith(".cpu"):
-        return unset or (quantity.is_unit(divisor, least=THOUSANDTH) and quantity.parse(divisor) <= 1000)
-    return unset or quantity.is_unit(divisor, least=Fraction(1))
+        return quantity.is_unit(divisor, least=THOUSANDTH) and amount <= 1000
+    return quantity.is_unit(divisor, least=Fraction(1))
 
 
 def _key(reference: Data) -> Wrong:

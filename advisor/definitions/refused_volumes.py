@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor import quantity
 from advisor.definitions import lenient, refused_sources
 from advisor.definitions.lenient import Data, Wrong, under
 from advisor.definitions.noticed import SUBDOMAIN
-from advisor.errors import InputError
 from advisor.workload import Malformed
 
 MOST_MODE = 0o777
@@ -102,11 +100,7 @@ def _projected(one: Data) -> Wrong:
 
 
 def _size(empty: Data) -> Wrong:
-    try:
-        negative = quantity.parse(empty.get("sizeLimit", 0) or 0) < 0
-    except InputError:
-        return
-    if negative:
+    if (lenient.amount(empty, "sizeLimit") or 0) < 0:
         yield Malformed(("sizeLimit",), "is negative")
 
 
@@ -116,18 +110,11 @@ def _claim_template(volume: Data) -> Wrong:
     spec = lenient.mapping(volume, "ephemeral", "volumeClaimTemplate", "spec")
     if not lenient.listed(spec, "accessModes"):
         yield Malformed(("spec", "accessModes"), "is required")
-    storage = lenient.mapping(spec, "resources", "requests").get("storage")
-    if storage is None or not _is_above_zero(storage):
-        message = "is required" if storage is None else "must be more than zero"
-        yield Malformed(("spec", "resources", "requests", "storage"), message)
-
-
-def _is_above_zero(amount: object) -> bool:
-    """What is no quantity is told with the types."""
-    try:
-        return quantity.parse(amount) > 0
-    except InputError:
-        return True
+    requests, storage = lenient.mapping(spec, "resources", "requests"), ("spec", "resources", "requests", "storage")
+    if requests.get("storage") is None:
+        yield Malformed(storage, "is required")
+    elif (asked := lenient.amount(requests, "storage")) is not None and asked <= 0:
+        yield Malformed(storage, "must be more than zero")
 
 
 def _inside(path: str, *, reserved: bool = False) -> Wrong:

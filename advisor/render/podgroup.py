@@ -127,7 +127,7 @@ def interchangeable(workload: Workload, scheduler: str) -> list[str]:
     found = [gang for gang in gangs(workload) if len(gang.members) > 1]
     if FORMATS[scheduler].by_role and all(map(_is_whole, found)):
         return []
-    pods = {role.name: role.replicas for role in workload.roles}
+    pods = workload.sizes
     counted = {name: sum(gang.members.get(name, 0) for gang in found) for gang in found for name in gang.members}
     return list(counted) if any(pods[name] > number for name, number in counted.items()) else []
 

@@ -119,7 +119,7 @@ def _largest_by_role(verdict: Verdict, workload: Workload) -> str:
         return "all"
     if verdict.largest is None:
         return "-"
-    replicas = {role.name: role.replicas for role in workload.on(verdict.cluster).roles}
+    replicas = workload.on(verdict.cluster).sizes
     return ", ".join(f"{count} of {replicas[role]} {role}" for role, count in verdict.largest.items()) or "-"
 
 

@@ -157,7 +157,7 @@ def _staying(one: Hold, arrivals: Arrivals) -> Hold:
     """Where those pods are that have come: once they end, their room is there for those of later stages."""
     if one.workload is None or len(set(one.stages.values())) < 2:
         return one
-    came = Counter({role.name: role.replicas for role in one.workload.roles}) - Counter(one.due)
+    came = Counter(one.workload.sizes) - Counter(one.due)
     there: dict[str, Counter[str]] = {role: Counter() for role in came}
     for marks in one.likeness.among(arrivals.bound):
         nodes = Counter(arrivals.bound.nodes[marks])

@@ -49,8 +49,8 @@ def growth(old: Workload, new: Workload) -> dict[str, int]:
     """Role → pods more than before, or fewer (less than zero), as far as that is known."""
     if not (_is_known(old) and _is_known(new)):
         return {}
-    sizes = Counter({role.name: role.replicas for role in new.roles})
-    sizes.subtract({role.name: role.replicas for role in old.roles})
+    sizes = Counter(new.sizes)
+    sizes.subtract(old.sizes)
     return {role: pods for role, pods in sizes.items() if pods}
 
 

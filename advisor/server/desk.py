@@ -206,8 +206,7 @@ class Desk:
         if tells_nothing(request, catalog):
             return known
         old = before(request, catalog, partial(self.snapshots, known, now))
-        roles = old.on(own.cluster).roles if old else ()
-        return known.as_stored(own.key, {role.name: role.replicas for role in roles})
+        return known.as_stored(own.key, old.on(own.cluster).sizes if old else {})
 
     def review(self, request: Request, enforced: bool, ticket: Ticket) -> Decision:
         """The decision, kept unless somebody else has claimed the ticket by then. A dry run leaves no trace.
@@ -401,9 +400,7 @@ class Desk:
         created, own = request.operation == CREATE, self.reservations.of(request.key)
         exists = heard.takes_over or (own is not None and own.exists and heard.is_alive)
         patience = timedelta(seconds=self._rules.expiry)
-        made = waiting(made, trial.workload, patience, anew=created and not exists)
-        if created:
-            made = replace(made, created={role.name: role.replicas for role in trial.workload.roles})
+        made = waiting(made, trial.workload, patience, anew=created and not exists, created=created)
         has_them = created and (heard.left is None or heard.takes_over)
         return less_those_there(made, self._fleet[made.cluster], heard.gone) if has_them else made
 

@@ -60,7 +60,7 @@ class Hold:
     most       the most pods that were due since `until` was set, less those that came
     patience   for how long it waits for the next ones to come
     anew       are those that were there before those of another object of its name? No others come in their place
-    created    role → pods of the creation that it was made for, until an update tells which object is stored
+    created    was it made for a creation, of which no update has told yet whether that is what is stored?
     """
 
     key: Key
@@ -87,7 +87,7 @@ class Hold:
     most: int = 0
     patience: timedelta = timedelta(0)
     anew: bool = False
-    created: Mapping[str, int] = field(default_factory=dict)
+    created: bool = False
 
     @property
     def pods(self) -> int:
@@ -199,12 +199,12 @@ def _with_missing(seen: Mapping[Roles, int], staying: Mapping[str, int]) -> dict
     return known | {(role,): pods for role, pods in left.items() if pods}
 
 
-def waiting(made: Hold, workload: Workload, patience: timedelta, *, anew: bool) -> Hold:
+def waiting(made: Hold, workload: Workload, patience: timedelta, *, anew: bool, created: bool) -> Hold:
     """The hold with those of the workload's pods that it has no room for, and what it has to know while it lasts."""
-    left = {role.name: role.replicas - made.sizes.get(role.name, 0) for role in workload.roles}
-    beyond = {role: pods for role, pods in left.items() if pods > 0}
-    most = made.pods + sum(beyond.values())
-    return replace(made, beyond=beyond, workload=workload, most=most, patience=patience, anew=anew)
+    beyond = Counter(workload.sizes) - Counter(made.sizes)
+    most = made.pods + beyond.total()
+    known = replace(made, beyond=dict(beyond), workload=workload, most=most, patience=patience)
+    return replace(known, anew=anew, created=created)
 
 
 def _is_before(pods: Appeared, ended: datetime | None) -> bool:
@@ -277,8 +277,9 @@ def resized(one: Hold, growth: Mapping[str, int]) -> Hold:
 
 def as_stored(one: Hold, stored: Mapping[str, int]) -> Hold:
     """The hold of an object of which a creation wanted more pods by role than those that it has: that one failed."""
-    growth = {role: stored[role] - pods for role, pods in one.created.items() if stored.get(role, pods) < pods}
-    return replace(resized(one, growth), created={})
+    wanted = one.workload.sizes if one.workload else {}
+    growth = {role: stored[role] - pods for role, pods in wanted.items() if stored.get(role, pods) < pods}
+    return replace(resized(one, growth), created=False)
 
 
 def _fewer(passed: Mapping[Roles, int], gone: Counter[str]) -> dict[Roles, int]:

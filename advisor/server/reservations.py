@@ -6,7 +6,7 @@ counted twice while half of a gang is there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -54,12 +54,15 @@ class Reservations:
 
     def resized(self, key: Key, growth: Mapping[str, int]) -> Reservations:
         """An object gets so many pods more, by role, without room for them, or fewer: those without room go first."""
-        changed = (resized(one, growth) if one.key == key else one for one in self.holds)
-        return Reservations(tuple(one for one in changed if one.due)) if growth else self
+        return self._with(key, lambda one: resized(one, growth)) if growth else self
 
     def as_stored(self, key: Key, stored: Mapping[str, int]) -> Reservations:
         """As an object has these pods, whatever its creations said."""
-        changed = (as_stored(one, stored) if one.key == key else one for one in self.holds)
+        return self._with(key, lambda one: as_stored(one, stored))
+
+    def _with(self, key: Key, change: Callable[[Hold], Hold]) -> Reservations:
+        """With another hold for the object, in the place of the one that it has, if anything is still due."""
+        changed = (change(one) if one.key == key else one for one in self.holds)
         return Reservations(tuple(one for one in changed if one.due))
 
     def at(self, now: datetime) -> Reservations:
@@ -69,7 +72,7 @@ class Reservations:
 
     def emptied(self, key: Key, roles: frozenset[str]) -> Reservations:
         """Pods of these roles are still to come, but there is no room for what they are now."""
-        return Reservations(tuple(emptied(one, roles) if one.key == key else one for one in self.holds))
+        return self._with(key, lambda one: emptied(one, roles))
 
     def restored(self, key: Key, before: Hold | None, fleet: Fleet) -> Reservations:
         """As if the last change of an object had not been: what it held before, less the pods that have come since."""

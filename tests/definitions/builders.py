@@ -18,6 +18,8 @@ from advisor.resources import in_base_units
 from advisor.workload import Role, Workload
 
 Definitions = Mapping[tuple[str, str], Definition]
+Object = dict[str, Any]
+MAIN = {"name": "main", "image": "x"}
 
 
 def yaml(text: str) -> Any:
@@ -84,3 +86,25 @@ def roles(*objects: Mapping[str, Any]) -> dict[str, Role]:
 
 def requests(role: Role) -> dict[str, int]:
     return in_base_units(role.template.as_pod().requests())
+
+
+def jobs(**spec: Any) -> Object:
+    template = {"spec": {"containers": [MAIN], "restartPolicy": "Never", **spec}}
+    made = {"name": "w", "replicas": 1, "template": {"spec": {"template": template}}}
+    version = "jobset.x-k8s.io/v1alpha2"
+    return {"apiVersion": version, "kind": "JobSet", "metadata": {"name": "it"}, "spec": {"replicatedJobs": [made]}}
+
+
+def workspace(**spec: Any) -> Object:
+    template = {"spec": {"containers": [MAIN], **spec}}
+    resource = {"instanceType": "any", "labelSelector": {"matchLabels": {"a": "b"}}}
+    made = {"resource": resource, "inference": {"template": template}}
+    return {"apiVersion": "kaito.sh/v1beta1", "kind": "Workspace", "metadata": {"name": "it"}, **made}
+
+
+def container(**fields: Any) -> Object:
+    return {"containers": [{**MAIN, **fields}]}
+
+
+def asking(**resources: Any) -> Object:
+    return container(resources=resources)

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from advisor.definitions import nulls
+from tests.definitions.builders import MAIN, Object, asking, container, jobs, workspace
 from tests.definitions.test_doomed import GPU, REFUSED, faults, read, warnings
 
-Object = dict[str, Any]
-MAIN = {"name": "main", "image": "x"}
 OF_JOBS = "spec.replicatedJobs[0].template.spec.template.spec"
 OF_WORKSPACES = "inference.template.spec"
 CAPABILITY = "containers[0].securityContext.capabilities.add[1]"
@@ -20,28 +19,6 @@ EQUAL = f"must equal its limit: {REFUSED}"
 
 def bare(**spec: Any) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it"}, "spec": {"containers": [MAIN], **spec}}
-
-
-def jobs(**spec: Any) -> Object:
-    template = {"spec": {"containers": [MAIN], "restartPolicy": "Never", **spec}}
-    made = {"name": "w", "replicas": 1, "template": {"spec": {"template": template}}}
-    version = "jobset.x-k8s.io/v1alpha2"
-    return {"apiVersion": version, "kind": "JobSet", "metadata": {"name": "it"}, "spec": {"replicatedJobs": [made]}}
-
-
-def workspace(**spec: Any) -> Object:
-    template = {"spec": {"containers": [MAIN], **spec}}
-    resource = {"instanceType": "any", "labelSelector": {"matchLabels": {"a": "b"}}}
-    made = {"resource": resource, "inference": {"template": template}}
-    return {"apiVersion": "kaito.sh/v1beta1", "kind": "Workspace", "metadata": {"name": "it"}, **made}
-
-
-def container(**fields: Any) -> Object:
-    return {"containers": [{**MAIN, **fields}]}
-
-
-def asking(**resources: Any) -> Object:
-    return container(resources=resources)
 
 
 def requests(manifest: Object) -> Any:

@@ -10,7 +10,8 @@ from advisor import files
 from advisor.definitions import reading
 from advisor.definitions.catalog import Catalog
 from tests import corpus
-from tests.live.test_refusals import CONTAINER, Object, bare, doomed, faults, refusal, told
+from tests.definitions.builders import Object, asking, container, jobs, workspace
+from tests.live.test_refusals import bare, doomed, faults, refusal, told
 from tests.live.test_refused_pods import (
     APART,
     GPU,
@@ -18,10 +19,8 @@ from tests.live.test_refused_pods import (
     REQUIRED,
     TERM,
     apart,
-    asking,
     check,
     contained,
-    container,
     expression,
     on_nodes,
     secured,
@@ -108,7 +107,7 @@ def test_nulls_in_a_kind_with_a_schema(servers: Servers) -> None:
         {"nodeSelector": {"a b": None}},
         container(env=None),
     ):
-        assert (refusal(server, job_set(right)), told(job_set(right))) == ("", [])
+        assert (refusal(server, jobs(**right)), told(jobs(**right))) == ("", [])
     for wrong, path in (
         (container(env=[None]), f"{MAIN}.env[0]"),
         (container(args=[None]), f"{MAIN}.args[0]"),
@@ -118,15 +117,8 @@ def test_nulls_in_a_kind_with_a_schema(servers: Servers) -> None:
         ({"imagePullSecrets": [None]}, "imagePullSecrets[0]"),
         ({"containers": [None]}, "containers[0]"),
     ):
-        assert refusal(server, job_set(wrong)).startswith("422 ")
-        assert faults(job_set(wrong)) == [f"spec.replicatedJobs[0].template.spec.template.spec.{path}"]
-
-
-def job_set(spec: Object) -> Object:
-    template = {"spec": {"containers": [CONTAINER], "restartPolicy": "Never", **spec}}
-    made = {"name": "w", "replicas": 1, "template": {"spec": {"template": template}}}
-    version = "jobset.x-k8s.io/v1alpha2"
-    return {"apiVersion": version, "kind": "JobSet", "metadata": {"name": "x"}, "spec": {"replicatedJobs": [made]}}
+        assert refusal(server, jobs(**wrong)).startswith("422 ")
+        assert faults(jobs(**wrong)) == [f"spec.replicatedJobs[0].template.spec.template.spec.{path}"]
 
 
 @pytest.mark.corpus
@@ -136,17 +128,10 @@ def test_nulls_where_a_schema_says_nothing(servers: Servers) -> None:
     server = servers.server()
     server.install(corpus.FOLDER / "crds" / "workspace.yaml")
     for right in (asking(requests={"cpu": None}, limits={"cpu": 5}), on_nodes(values=[None])):
-        assert (refusal(server, workspace(right)), told(workspace(right))) == ("", [])
+        assert (refusal(server, workspace(**right)), told(workspace(**right))) == ("", [])
     for wrong, path in (
         (asking(requests={GPU: None}, limits={GPU: 1}), f'{MAIN}.resources.requests["{GPU}"]'),
         (container(envFrom=[None]), f"{MAIN}.envFrom[0]"),
     ):
-        assert refusal(server, workspace(wrong)) == ""
-        assert (faults(workspace(wrong)), doomed(workspace(wrong))) == ([], [f"inference.template.spec.{path}"])
-
-
-def workspace(spec: Object) -> Object:
-    template = {"spec": {"containers": [CONTAINER], **spec}}
-    resource = {"instanceType": "any", "labelSelector": {"matchLabels": {"a": "b"}}}
-    made = {"resource": resource, "inference": {"template": template}}
-    return {"apiVersion": "kaito.sh/v1beta1", "kind": "Workspace", "metadata": {"name": "x"}, **made}
+        assert refusal(server, workspace(**wrong)) == ""
+        assert (faults(workspace(**wrong)), doomed(workspace(**wrong))) == ([], [f"inference.template.spec.{path}"])

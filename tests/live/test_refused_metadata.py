@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.definitions.builders import container
 from tests.live.test_refusals import Object, bare, faults, job, refusal, told
-from tests.live.test_refused_pods import container, early, pods
+from tests.live.test_refused_pods import early, pods
 from tests.servers.pool import Servers
 
 ANNOTATIONS = [

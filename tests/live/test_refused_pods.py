@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.definitions.builders import asking, container
 from tests.live.test_refusals import CONTAINER, Object, bare, job, refusal, served, told
 from tests.servers.apiserver import ApiServer
 from tests.servers.pool import Servers
@@ -13,10 +14,6 @@ from tests.servers.pool import Servers
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 EXEC = {"exec": {"command": ["true"]}}
-
-
-def container(**fields: Any) -> Object:
-    return {"containers": [{**CONTAINER, **fields}]}
 
 
 def early(**fields: Any) -> Object:
@@ -66,10 +63,6 @@ def mount(**fields: Any) -> Object:
 
 def env(name: str = "A", **fields: Any) -> Object:
     return container(env=[{"name": name, **fields}])
-
-
-def asking(**resources: Any) -> Object:
-    return container(resources=resources)
 
 
 def csi(**fields: Any) -> Object:
